@@ -1,0 +1,66 @@
+// A population on a dataset: predictions or errors, and why a row failed.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "parallel.hpp"
+#include "rows.hpp"
+#include "scalar.hpp"
+
+namespace symseed {
+
+// What failed first, and at which position of the row; position -1 where there is no one place.
+struct Outcome {
+  Failure failure = Failure::none;
+  std::int32_t position = -1;
+
+  bool ok() const { return failure == Failure::none; }
+};
+
+// How to evaluate: by which kernels, and whether any IEEE flag but "inexact" is a failure.
+struct Manner {
+  const Kernels* kernels;
+  bool strict;
+};
+
+// What became of an operator that computed `values`; `bad` is the first non-finite point, or -1.
+Failure judge(const Manner& manner, int opcode, const double* a, const double* b, const double* values, int points,
+              int bad);
+
+// Room for the values of one row on one block of points.
+class Workspace {
+ public:
+  explicit Workspace(std::size_t max_length);
+
+  // Evaluates `row` on points first ... first + points - 1. On success `result` points to its values.
+  Outcome run(const Manner& manner, const Vocabulary& vocabulary, Row row, const Samples& samples, std::size_t first,
+              int points);
+  const double* result() const { return result_; }
+
+ private:
+  std::vector<double> buffer_;        // two slots per depth of the stack, so that no output is an input
+  std::vector<const double*> stack_;  // values that wait for their operator
+  const double* result_ = nullptr;
+};
+
+// Calls visit(first, points) for the blocks of `samples` in order.
+template <class Visit>
+void for_each_block(const Samples& samples, Visit visit) {
+  for (std::size_t first = 0; first < samples.padded; first += kBlock) {
+    visit(first, static_cast<int>(std::min<std::size_t>(kBlock, samples.padded - first)));
+  }
+}
+
+// The eight running sums of a kernel, always added in the same order.
+double sum_lanes(const double* lanes);
+
+// Weighted sum of squared errors of each row, NaN where it failed.
+void squared_errors(const Manner& manner, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
+                    int threads, Monitor& monitor, double* error, Outcome* outcome);
+
+// Values of each row at each point, (N, M); NaN at every point of a row that failed.
+void predictions(const Manner& manner, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
+                 int threads, Monitor& monitor, double* prediction, Outcome* outcome);
+
+}  // namespace symseed

@@ -1,0 +1,289 @@
+#include "fit.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "hash.hpp"
+
+namespace symseed {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<int> constant_places(const Vocabulary& vocabulary, Row row) {
+  std::vector<int> places;
+  for (int position = 0; position < row.length; ++position) {
+    if (vocabulary.kind[row.tokens[position]] == kConstant) places.push_back(position);
+  }
+  return places;
+}
+
+// Solves (curvature + damping * its diagonal) step = -gradient by Cholesky; false where that matrix is not positive
+// definite. A constant without any effect gets a step of 0.
+bool damped_step(const Linearisation& at, double damping, std::vector<double>& factor, std::vector<double>& step) {
+  const std::size_t k = at.gradient.size();
+  factor = at.curvature;
+  for (std::size_t i = 0; i < k; ++i) {
+    const double diagonal = at.curvature[i * k + i];
+    factor[i * k + i] = diagonal > 0.0 ? diagonal * (1.0 + damping) : 1.0;
+  }
+  for (std::size_t i = 0; i < k; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      double sum = factor[i * k + j];
+      for (std::size_t m = 0; m < j; ++m) sum -= factor[i * k + m] * factor[j * k + m];
+      if (i == j) {
+        if (!(sum > 0.0)) return false;
+        factor[i * k + i] = std::sqrt(sum);
+      } else {
+        factor[i * k + j] = sum / factor[j * k + j];
+      }
+    }
+  }
+  step.resize(k);
+  for (std::size_t i = 0; i < k; ++i) {
+    double sum = -at.gradient[i];
+    for (std::size_t m = 0; m < i; ++m) sum -= factor[i * k + m] * step[m];
+    step[i] = sum / factor[i * k + i];
+  }
+  for (std::size_t i = k; i-- > 0;) {
+    double sum = step[i];
+    for (std::size_t m = i + 1; m < k; ++m) sum -= factor[m * k + i] * step[m];
+    step[i] = sum / factor[i * k + i];
+  }
+  return true;
+}
+
+struct Fit {
+  std::vector<double> constants;  // (L,), as in the row
+  double error = kNan;
+  Outcome outcome;
+};
+
+// Fits one row; made once per thread.
+class Fitter {
+ public:
+  Fitter(const Manner& manner, const Vocabulary& vocabulary, const Samples& samples, const FitSettings& settings,
+         Monitor& monitor, std::size_t stride)
+      : manner_(manner),
+        vocabulary_(vocabulary),
+        samples_(samples),
+        settings_(settings),
+        monitor_(monitor),
+        tape_(stride),
+        workspace_(stride) {}
+
+  Fit run(Row row) {
+    const std::vector<int> places = constant_places(vocabulary_, row);
+    const std::vector<double> given(row.constants, row.constants + row.length);
+    Fit best = start(row, given);
+    if (places.empty()) return best;
+    best = descend(row, places, std::move(best));
+    // The starts are the row's own, wherever in a population it stands.
+    Rng rng(settings_.seed, 0, fingerprint(vocabulary_, row).high);
+    for (int i = 0; i < settings_.restarts || (i == 0 && !best.outcome.ok()); ++i) {
+      std::vector<double> fresh = given;
+      for (const int place : places) {
+        // The first try after a failure is all ones; then values of either sign between 0.01 and 100.
+        const double value = std::pow(10.0, 4.0 * rng.uniform() - 2.0) * (rng.chance(0.5) ? 1.0 : -1.0);
+        fresh[static_cast<std::size_t>(place)] = i == 0 && !best.outcome.ok() ? 1.0 : value;
+      }
+      Fit other = descend(row, places, start(row, fresh));
+      if (other.outcome.ok() && (!best.outcome.ok() || other.error < best.error)) best = std::move(other);
+    }
+    return best;
+  }
+
+ private:
+  Fit start(Row row, std::vector<double> constants) {
+    Fit fit{std::move(constants), kNan, {}};
+    evaluate(row, fit);
+    return fit;
+  }
+
+  void evaluate(Row row, Fit& fit) {
+    row.constants = fit.constants.data();
+    double lanes[8] = {};
+    fit.outcome = {};
+    for_each_block(samples_, [&](std::size_t first, int points) {
+      if (!fit.outcome.ok()) return;
+      monitor_.check();
+      fit.outcome = workspace_.run(manner_, vocabulary_, row, samples_, first, points);
+      if (!fit.outcome.ok()) return;
+      manner_.kernels->add_squared_error(workspace_.result(), samples_.target.data() + first,
+                                         samples_.weight.data() + first, points, lanes);
+    });
+    fit.error = fit.outcome.ok() ? sum_lanes(lanes) : kNan;
+    if (fit.outcome.ok() && !std::isfinite(fit.error)) {
+      fit.outcome = {Failure::loss_overflow, -1};
+      fit.error = kNan;
+    }
+  }
+
+  Fit descend(Row row, const std::vector<int>& places, Fit best) {
+    if (!best.outcome.ok()) return best;
+    double damping = 1e-3;
+    row.constants = best.constants.data();
+    Linearisation at = linearise(manner_, vocabulary_, row, samples_, monitor_, tape_, places);
+    for (int i = 0; i < settings_.iterations && best.error > 0.0 && damping < 1e12; ++i) {
+      if (!damped_step(at, damping, factor_, step_)) {
+        damping *= 10.0;
+        continue;
+      }
+      Fit next{best.constants, kNan, {}};
+      bool moved = false;
+      for (std::size_t k = 0; k < places.size(); ++k) {
+        double& constant = next.constants[static_cast<std::size_t>(places[k])];
+        const double changed = constant + step_[k];
+        moved = moved || changed != constant;
+        constant = changed;
+      }
+      if (!moved) break;  // The step is below the precision of the constants.
+      evaluate(row, next);
+      if (next.outcome.ok() && next.error < best.error) {
+        const bool done = best.error - next.error <= 1e-15 * best.error;
+        best = std::move(next);
+        if (done) break;
+        damping = std::max(damping * 0.1, 1e-12);
+        row.constants = best.constants.data();
+        at = linearise(manner_, vocabulary_, row, samples_, monitor_, tape_, places);
+      } else {
+        damping *= 10.0;
+      }
+    }
+    return best;
+  }
+
+  const Manner& manner_;
+  const Vocabulary& vocabulary_;
+  const Samples& samples_;
+  const FitSettings& settings_;
+  Monitor& monitor_;
+  Tape tape_;
+  Workspace workspace_;
+  std::vector<double> factor_;
+  std::vector<double> step_;
+};
+
+}  // namespace
+
+Tape::Tape(std::size_t max_length)
+    : value_buffer_(max_length * kBlock),
+      derivative_buffer_(max_length * kBlock),
+      values_(max_length),
+      right_(max_length),
+      varies_(max_length),
+      unused_(kBlock) {}
+
+void Tape::find_children(const Vocabulary& vocabulary, Row row) {
+  // Ends of the subtrees that wait for their operator, the leftmost on top.
+  std::vector<int> ends;
+  for (int position = row.length; position-- > 0;) {
+    const Token token = row.tokens[position];
+    const std::size_t at = static_cast<std::size_t>(position);
+    const int arity = vocabulary.arity[token];
+    right_[at] = arity == 2 ? ends.back() : position + 1;
+    varies_[at] = vocabulary.kind[token] == kConstant || (arity > 0 && varies_[at + 1]) ||
+                  (arity == 2 && varies_[static_cast<std::size_t>(right_[at])]);
+    if (arity == 0) {
+      ends.push_back(position + 1);
+    } else if (arity == 2) {
+      ends.pop_back();
+    }
+  }
+}
+
+Outcome Tape::run(const Manner& manner, const Vocabulary& vocabulary, Row row, const Samples& samples, std::size_t first,
+                  int points) {
+  find_children(vocabulary, row);
+  for (int position = row.length; position-- > 0;) {
+    const Token token = row.tokens[position];
+    const int kind = vocabulary.kind[token];
+    double* out = slot(value_buffer_, position);
+    values_[static_cast<std::size_t>(position)] = out;
+    if (kind == kVariable) {
+      values_[static_cast<std::size_t>(position)] =
+          samples.column(static_cast<std::size_t>(vocabulary.variable[token])) + first;
+    } else if (kind >= kLiteral) {
+      std::fill(out, out + points, kind == kLiteral ? vocabulary.value[token] : row.constants[position]);
+    } else {
+      const double* a = value(position + 1);
+      const double* b = value(right_[static_cast<std::size_t>(position)]);
+      const int bad = manner.kernels->forward[static_cast<std::size_t>(kind)](a, b, out, points);
+      if (bad >= 0 || manner.strict) {
+        const Failure failure = judge(manner, kind, a, b, out, points, bad);
+        if (failure != Failure::none) return {failure, position};
+      }
+    }
+  }
+  double* root = slot(derivative_buffer_, 0);
+  std::fill(root, root + points, 1.0);
+  for (int position = 0; position < row.length; ++position) {
+    const Token token = row.tokens[position];
+    const int arity = vocabulary.arity[token];
+    if (arity == 0 || !varies_[static_cast<std::size_t>(position)]) continue;
+    const int left = position + 1;
+    const int right = right_[static_cast<std::size_t>(position)];
+    double* grad_left = varies_[static_cast<std::size_t>(left)] ? slot(derivative_buffer_, left) : unused_.data();
+    double* grad_right =
+        arity == 2 && varies_[static_cast<std::size_t>(right)] ? slot(derivative_buffer_, right) : unused_.data();
+    manner.kernels->backward[vocabulary.kind[token]](value(left), value(right), value(position), derivative(position),
+                                                     grad_left, grad_right, points);
+  }
+  return {};
+}
+
+Linearisation linearise(const Manner& manner, const Vocabulary& vocabulary, Row row, const Samples& samples,
+                        Monitor& monitor, Tape& tape, const std::vector<int>& places) {
+  const std::size_t k = places.size();
+  std::vector<double> gradient_lanes(k * 8);
+  std::vector<double> curvature_lanes(k * k * 8);
+  std::vector<double> residual(kBlock);
+  double error_lanes[8] = {};
+  Linearisation at{{}, kNan, std::vector<double>(k), std::vector<double>(k * k)};
+  for_each_block(samples, [&](std::size_t first, int points) {
+    if (!at.outcome.ok()) return;
+    monitor.check();
+    at.outcome = tape.run(manner, vocabulary, row, samples, first, points);
+    if (!at.outcome.ok()) return;
+    const double* weight = samples.weight.data() + first;
+    for (int i = 0; i < points; ++i) {
+      residual[static_cast<std::size_t>(i)] = tape.value(0)[i] - samples.target[first + static_cast<std::size_t>(i)];
+    }
+    manner.kernels->add_product(residual.data(), residual.data(), weight, points, error_lanes);
+    for (std::size_t i = 0; i < k; ++i) {
+      const double* derivative = tape.derivative(places[i]);
+      manner.kernels->add_product(residual.data(), derivative, weight, points, &gradient_lanes[i * 8]);
+      for (std::size_t j = 0; j <= i; ++j) {
+        manner.kernels->add_product(derivative, tape.derivative(places[j]), weight, points,
+                                    &curvature_lanes[(i * k + j) * 8]);
+      }
+    }
+  });
+  if (!at.outcome.ok()) return at;
+  at.error = sum_lanes(error_lanes);
+  for (std::size_t i = 0; i < k; ++i) {
+    at.gradient[i] = sum_lanes(&gradient_lanes[i * 8]);
+    for (std::size_t j = 0; j <= i; ++j) {
+      at.curvature[i * k + j] = at.curvature[j * k + i] = sum_lanes(&curvature_lanes[(i * k + j) * 8]);
+    }
+  }
+  return at;
+}
+
+void fit_constants(const Manner& manner, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
+                   const FitSettings& settings, int threads, Monitor& monitor, double* constants, double* error,
+                   Outcome* outcome) {
+  parallel_chunks(rows.count, 1, threads, [&] {
+    return [&, fitter = Fitter(manner, vocabulary, samples, settings, monitor, rows.stride)](std::size_t begin,
+                                                                                             std::size_t end) mutable {
+      for (std::size_t i = begin; i < end; ++i) {
+        const Fit fit = fitter.run(rows[i]);
+        std::copy(fit.constants.begin(), fit.constants.end(), constants + i * rows.stride);
+        error[i] = fit.error;
+        outcome[i] = fit.outcome;
+      }
+    };
+  });
+}
+
+}  // namespace symseed

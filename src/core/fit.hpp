@@ -1,0 +1,64 @@
+// Constants by Levenberg-Marquardt with exact derivatives.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "evaluate.hpp"
+
+namespace symseed {
+
+struct FitSettings {
+  int iterations;      // accepted or rejected steps per start
+  int restarts;        // further starts from random values
+  std::uint64_t seed;  // of those values
+};
+
+// The squared error of a row around its constants: error + 2 gradient.d + d.curvature.d for a small change d.
+struct Linearisation {
+  Outcome outcome;
+  double error;
+  std::vector<double> gradient;   // (K,): weighted sum of residual * derivative
+  std::vector<double> curvature;  // (K, K): weighted sum of derivative * derivative
+};
+
+// Room for the values and derivatives at every position of one row on one block of points.
+class Tape {
+ public:
+  explicit Tape(std::size_t max_length);
+
+  // Forward, then backward: afterwards `derivative(position)` is d row / d (value at position), for every position whose
+  // subtree holds a constant.
+  Outcome run(const Manner& manner, const Vocabulary& vocabulary, Row row, const Samples& samples, std::size_t first,
+              int points);
+  const double* value(int position) const { return values_[static_cast<std::size_t>(position)]; }
+  const double* derivative(int position) const { return slot(derivative_buffer_, position); }
+
+ private:
+  void find_children(const Vocabulary& vocabulary, Row row);
+  static const double* slot(const std::vector<double>& buffer, int position) {
+    return buffer.data() + static_cast<std::size_t>(position) * kBlock;
+  }
+  static double* slot(std::vector<double>& buffer, int position) {
+    return buffer.data() + static_cast<std::size_t>(position) * kBlock;
+  }
+
+  std::vector<double> value_buffer_;
+  std::vector<double> derivative_buffer_;
+  std::vector<const double*> values_;  // of each position; a variable's are the data themselves
+  std::vector<int> right_;             // position of the second argument, or of the only one
+  std::vector<std::uint8_t> varies_;   // does the subtree hold a constant?
+  std::vector<double> unused_;         // derivatives that nobody asks for
+};
+
+// `places` are the positions of the row's constants.
+Linearisation linearise(const Manner& manner, const Vocabulary& vocabulary, Row row, const Samples& samples,
+                        Monitor& monitor, Tape& tape, const std::vector<int>& places);
+
+// Fits the constants of each row in place and gives its error, as `squared_errors` would. A row never gets worse, and
+// never gets a constant that is not finite. A row that cannot be evaluated from any start keeps the constants it has.
+void fit_constants(const Manner& manner, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
+                   const FitSettings& settings, int threads, Monitor& monitor, double* constants, double* error,
+                   Outcome* outcome);
+
+}  // namespace symseed

@@ -1,0 +1,73 @@
+"""Print the polynomial coefficients of `math.hpp`.
+
+Each function is written so that a polynomial P carries only a small correction (see the forms below). P is the
+interpolant of the correction at Chebyshev points, computed with 60 digits and rounded once to float64: within a
+factor of two of the best polynomial of that degree.
+
+Run: `python src/core/minimax.py` (needs mpmath).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import mpmath as mp
+
+mp.mp.dps = 60
+
+
+def interpolate(function: Callable[[mp.mpf], mp.mpf], low: mp.mpf, high: mp.mpf, degree: int) -> list[float]:
+    """Return the coefficients, lowest power first, of the Chebyshev interpolant of `function` on [low, high]."""
+    count = degree + 1
+    angles = [mp.pi * (2 * k + 1) / (2 * count) for k in range(count)]
+    nodes = [(low + high) / 2 + (high - low) / 2 * mp.cos(angle) for angle in angles]
+    matrix = mp.matrix(count, count)
+    for row, node in enumerate(nodes):
+        for power in range(count):
+            matrix[row, power] = node**power
+    return [float(c) for c in mp.lu_solve(matrix, mp.matrix([function(node) for node in nodes]))]
+
+
+def exp_correction(r: mp.mpf) -> mp.mpf:
+    """exp(r) = 1 + r + r^2 P(r)."""
+    return (mp.expm1(r) - r) / r**2 if r else mp.mpf(1) / 2
+
+
+def sin_correction(z: mp.mpf) -> mp.mpf:
+    """sin(r) = r + r z P(z), z = r^2."""
+    r = mp.sqrt(z)
+    return (mp.sin(r) / r - 1) / z
+
+
+def log_correction(z: mp.mpf) -> mp.mpf:
+    """log((1 + s) / (1 - s)) = 2 s + s z P(z), z = s^2."""
+    s = mp.sqrt(z)
+    return (2 * mp.atanh(s) / s - 2) / z
+
+
+def main() -> None:
+    """Print every table."""
+    half_ln2 = mp.log(2) / 2 * mp.mpf("1.0001")
+    half_pi = mp.pi / 2 * mp.mpf("1.0001")
+    bound = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2 * mp.mpf("1.001")
+    tables = {
+        "kExp": interpolate(exp_correction, -half_ln2, half_ln2, 9),
+        "kSin": interpolate(sin_correction, mp.mpf(0), half_pi**2, 7),
+        "kLog": interpolate(log_correction, mp.mpf(0), bound, 6),
+    }
+    for name, coefficients in tables.items():
+        print(f"{name}:")
+        for coefficient in coefficients:
+            print(f"    {coefficient.hex()},  // {coefficient!r}")
+    print("pi in pieces of 33 bits, the last of 53:")
+    rest = mp.pi
+    for _ in range(3):
+        scale = mp.mpf(2) ** (32 - mp.floor(mp.log(rest, 2)))
+        piece = mp.floor(rest * scale) / scale
+        print(f"    {float(piece).hex()},")
+        rest -= piece
+    print(f"    {float(rest).hex()},")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,512 @@
+// Bindings and nothing else. `_core.pyi` is the manual; argument checks here guard memory, Python's give the sentences.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <stdexcept>
+
+#include "dispatch.hpp"
+#include "prefix.hpp"
+#include "score.hpp"
+#include "vary.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace symseed {
+namespace {
+
+template <class T, std::size_t Dimensions>
+using Array = nb::ndarray<const T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using NewArray = nb::ndarray<T, nb::numpy, nb::c_contig>;
+using Tokens = Array<Token, 2>;
+using Lengths = Array<std::int32_t, 1>;
+using Constants = Array<double, 2>;
+
+void require(bool condition, const char* sentence) {
+  if (!condition) throw std::invalid_argument(sentence);
+}
+
+// A NumPy array that owns what the vector held.
+template <class T>
+NewArray<T> to_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
+  auto owned = std::make_unique<std::vector<T>>(std::move(values));
+  T* data = owned->data();
+  nb::capsule owner(owned.release(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return NewArray<T>(data, shape, owner);
+}
+
+template <class T>
+NewArray<T> to_numpy(std::vector<T>&& values) {
+  const std::size_t size = values.size();
+  return to_numpy(std::move(values), {size});
+}
+
+// Rows that can be read without leaving any array: tokens of the library, one whole expression each.
+Rows to_rows(const Vocabulary& vocabulary, const Tokens& tokens, const Lengths& lengths, const Constants& constants) {
+  const Rows rows{tokens.data(), lengths.data(), constants.data(), tokens.shape(0), tokens.shape(1)};
+  require(lengths.shape(0) == rows.count && constants.shape(0) == rows.count && constants.shape(1) == rows.stride,
+          "`tokens` (N, L), `lengths` (N,) and `constants` (N, L) must have the same N and L.");
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    const Row row = rows[i];
+    require(row.length >= 1 && static_cast<std::size_t>(row.length) <= rows.stride,
+            "Each length must be at least 1 and at most L.");
+    int open = 1;
+    bool is_known = true;
+    for (int j = 0; j < row.length && open > 0; ++j) {
+      is_known = is_known && row.tokens[j] < vocabulary.size();
+      if (!is_known) break;
+      open += vocabulary.arity[row.tokens[j]] - 1;
+      if (open == 0 && j + 1 < row.length) open = -1;
+    }
+    require(is_known, "Each token must be one of the library's.");
+    require(open == 0, "Each row must be one complete expression in prefix order.");
+  }
+  return rows;
+}
+
+void require_columns(const Vocabulary& vocabulary, const Samples& samples) {
+  for (const std::int32_t variable : vocabulary.variable) {
+    require(static_cast<std::size_t>(variable) < samples.variables || samples.variables == 0,
+            "The library has a variable that is not a column of the data.");
+  }
+}
+
+Manner to_manner(bool strict, const std::optional<std::string>& instruction_set) {
+  for (const InstructionSet& set : instruction_sets()) {
+    if (!instruction_set || set.name == *instruction_set) return {set.kernels, strict};
+  }
+  throw std::invalid_argument("`instruction_set` must be one of `instruction_sets()`.");
+}
+
+// Has Python a signal to handle (Ctrl-C)? Its handler runs here, and what it raises is kept for `rethrow`.
+bool has_signal() {
+  nb::gil_scoped_acquire gil;
+  return PyErr_CheckSignals() != 0;
+}
+
+// Runs native work without the interpreter's lock; a signal that arrives meanwhile ends it with the handler's exception.
+template <class Work>
+void run(Work work) {
+  try {
+    nb::gil_scoped_release release;
+    Monitor monitor(&has_signal);
+    work(monitor);
+  } catch (const Interrupted&) {
+    throw nb::python_error();
+  }
+}
+
+std::tuple<NewArray<std::uint8_t>, NewArray<std::int32_t>> split(const std::vector<Outcome>& outcomes) {
+  std::vector<std::uint8_t> failure(outcomes.size());
+  std::vector<std::int32_t> position(outcomes.size());
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    failure[i] = static_cast<std::uint8_t>(outcomes[i].failure);
+    position[i] = outcomes[i].position;
+  }
+  return {to_numpy(std::move(failure)), to_numpy(std::move(position))};
+}
+
+std::vector<double> copy_of(const Constants& constants) {
+  return std::vector<double>(constants.data(), constants.data() + constants.size());
+}
+
+nb::tuple bind_operators() {
+  nb::list out;
+  for (const OperatorInfo& info : operator_table()) out.append(nb::make_tuple(info.name, info.arity, info.complexity));
+  return nb::tuple(out);
+}
+
+nb::tuple bind_instruction_sets() {
+  nb::list out;
+  for (const InstructionSet& set : instruction_sets()) out.append(set.name);
+  return nb::tuple(out);
+}
+
+Vocabulary make_vocabulary(const Array<std::uint8_t, 1>& kind, const Array<std::int32_t, 1>& variable,
+                           const Array<double, 1>& value) {
+  const std::size_t count = kind.shape(0);
+  require(count > 0 && count < 65535 && variable.shape(0) == count && value.shape(0) == count,
+          "`kind`, `variable` and `value` must have the same length, from 1 to 65,534.");
+  Vocabulary out;
+  for (std::size_t t = 0; t < count; ++t) {
+    require(kind.data()[t] <= kConstant && variable.data()[t] >= 0, "A token's kind or variable is out of range.");
+    out.kind.push_back(kind.data()[t]);
+    out.arity.push_back(
+        kind.data()[t] < kOperatorCount ? static_cast<std::uint8_t>(operator_table()[kind.data()[t]].arity) : 0);
+    out.variable.push_back(variable.data()[t]);
+    out.value.push_back(value.data()[t]);
+  }
+  return out;
+}
+
+Samples make_samples(const Array<double, 2>& X, const Array<double, 1>& y, const Array<double, 1>& weight) {
+  const std::size_t points = X.shape(0);
+  require(points > 0 && y.shape(0) == points && weight.shape(0) == points,
+          "`X` (M, V), `y` (M,) and `weight` (M,) must have the same M, at least 1.");
+  Samples out;
+  out.points = points;
+  out.padded = (points + 7) / 8 * 8;
+  out.variables = X.shape(1);
+  out.columns.resize(out.variables * out.padded);
+  out.target.resize(out.padded);
+  out.weight.resize(out.padded);
+  for (std::size_t i = 0; i < out.padded; ++i) {
+    const std::size_t from = std::min(i, points - 1);
+    for (std::size_t v = 0; v < out.variables; ++v) out.columns[v * out.padded + i] = X.data()[from * out.variables + v];
+    out.target[i] = y.data()[from];
+    out.weight[i] = i < points ? weight.data()[i] : 0.0;
+  }
+  return out;
+}
+
+nb::tuple bind_squared_errors(const Vocabulary& vocabulary, const Samples& samples, const Tokens& tokens,
+                              const Lengths& lengths, const Constants& constants, bool strict, int threads,
+                              const std::optional<std::string>& instruction_set) {
+  const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
+  require_columns(vocabulary, samples);
+  const Manner manner = to_manner(strict, instruction_set);
+  std::vector<double> error(rows.count);
+  std::vector<Outcome> outcome(rows.count);
+  run([&](Monitor& monitor) {
+    squared_errors(manner, vocabulary, rows, samples, threads, monitor, error.data(), outcome.data());
+  });
+  auto [failure, position] = split(outcome);
+  return nb::make_tuple(to_numpy(std::move(error)), failure, position);
+}
+
+nb::tuple bind_predictions(const Vocabulary& vocabulary, const Samples& samples, const Tokens& tokens,
+                           const Lengths& lengths, const Constants& constants, bool strict, int threads,
+                           const std::optional<std::string>& instruction_set) {
+  const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
+  require_columns(vocabulary, samples);
+  const Manner manner = to_manner(strict, instruction_set);
+  std::vector<double> prediction(rows.count * samples.points);
+  std::vector<Outcome> outcome(rows.count);
+  run([&](Monitor& monitor) {
+    predictions(manner, vocabulary, rows, samples, threads, monitor, prediction.data(), outcome.data());
+  });
+  auto [failure, position] = split(outcome);
+  return nb::make_tuple(to_numpy(std::move(prediction), {rows.count, samples.points}), failure, position);
+}
+
+nb::tuple bind_fit_constants(const Vocabulary& vocabulary, const Samples& samples, const Tokens& tokens,
+                             const Lengths& lengths, const Constants& constants, int iterations, int restarts,
+                             std::uint64_t seed, bool strict, int threads,
+                             const std::optional<std::string>& instruction_set) {
+  const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
+  require_columns(vocabulary, samples);
+  const Manner manner = to_manner(strict, instruction_set);
+  std::vector<double> fitted = copy_of(constants);
+  std::vector<double> error(rows.count);
+  std::vector<Outcome> outcome(rows.count);
+  run([&](Monitor& monitor) {
+    fit_constants(manner, vocabulary, rows, samples, {iterations, restarts, seed}, threads, monitor, fitted.data(),
+                  error.data(), outcome.data());
+  });
+  auto [failure, position] = split(outcome);
+  return nb::make_tuple(to_numpy(std::move(fitted), {rows.count, rows.stride}), to_numpy(std::move(error)), failure,
+                        position);
+}
+
+nb::tuple bind_linearise(const Vocabulary& vocabulary, const Samples& samples, const Tokens& tokens,
+                         const Lengths& lengths, const Constants& constants) {
+  const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
+  require(rows.count == 1, "`linearise` takes one row.");
+  require_columns(vocabulary, samples);
+  const Manner manner = to_manner(false, std::nullopt);
+  std::vector<int> places;
+  for (int j = 0; j < rows[0].length; ++j) {
+    if (vocabulary.kind[rows[0].tokens[j]] == kConstant) places.push_back(j);
+  }
+  Linearisation at;
+  run([&](Monitor& monitor) {
+    Tape tape(rows.stride);
+    at = linearise(manner, vocabulary, rows[0], samples, monitor, tape, places);
+  });
+  return nb::make_tuple(at.error, to_numpy(std::move(at.gradient)),
+                        to_numpy(std::move(at.curvature), {places.size(), places.size()}));
+}
+
+nb::tuple bind_score(Cache& cache, const Vocabulary& vocabulary, const Samples& samples, const Tokens& tokens,
+                     const Lengths& lengths, const Constants& constants,
+                     const std::optional<std::tuple<int, int, std::uint64_t>>& fit, bool strict, int threads,
+                     const std::optional<std::string>& instruction_set) {
+  const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
+  require_columns(vocabulary, samples);
+  const Manner manner = to_manner(strict, instruction_set);
+  std::optional<FitSettings> settings;
+  if (fit) settings = FitSettings{std::get<0>(*fit), std::get<1>(*fit), std::get<2>(*fit)};
+  std::vector<double> fitted = copy_of(constants);
+  std::vector<double> error(rows.count);
+  std::vector<Outcome> outcome(rows.count);
+  std::size_t evaluated = 0;
+  run([&](Monitor& monitor) {
+    evaluated = score(cache, manner, vocabulary, rows, samples, settings, threads, monitor, fitted.data(), error.data(),
+                      outcome.data());
+  });
+  auto [failure, position] = split(outcome);
+  return nb::make_tuple(to_numpy(std::move(error)), failure, position,
+                        to_numpy(std::move(fitted), {rows.count, rows.stride}), evaluated);
+}
+
+NewArray<std::uint64_t> bind_fingerprints(const Vocabulary& vocabulary, const Tokens& tokens, const Lengths& lengths,
+                                          const Constants& constants) {
+  const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
+  std::vector<std::uint64_t> out;
+  out.reserve(rows.count * 2);
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    const Fingerprint key = fingerprint(vocabulary, rows[i]);
+    out.push_back(key.high);
+    out.push_back(key.low);
+  }
+  return to_numpy(std::move(out), {rows.count, 2});
+}
+
+using SetArray = std::vector<Token>;
+
+TokenSet to_set(const SetArray& tokens, const Vocabulary& vocabulary) {
+  TokenSet set((vocabulary.size() + 63) / 64);
+  for (const Token token : tokens) {
+    require(token < vocabulary.size(), "Each token of a rule must be one of the library's.");
+    set[token / 64] |= Word{1} << (token % 64);
+  }
+  return set;
+}
+
+std::unique_ptr<Rules> make_rules(const Vocabulary& vocabulary, int min_length, int max_length,
+                                  const std::vector<std::tuple<int, SetArray, SetArray>>& relations,
+                                  const std::vector<std::tuple<SetArray, int>>& limits,
+                                  const std::vector<SetArray>& needed, const Array<double, 1>& bias,
+                                  double soft_location, double soft_variance) {
+  require(min_length >= 1 && min_length <= max_length && max_length <= 32767,
+          "Lengths must satisfy 1 <= min_length <= max_length <= 32767.");
+  require(bias.shape(0) == vocabulary.size(), "`bias` must have one value per token.");
+  std::vector<Relation> compiled;
+  for (const auto& [relationship, targets, effectors] : relations) {
+    require(relationship >= 0 && relationship <= 5, "A relationship is a number from 0 to 5.");
+    compiled.push_back(
+        {static_cast<Relationship>(relationship), to_set(targets, vocabulary), to_set(effectors, vocabulary)});
+  }
+  std::vector<Limit> compiled_limits;
+  for (const auto& [tokens, most] : limits) compiled_limits.push_back({to_set(tokens, vocabulary), most});
+  std::vector<TokenSet> compiled_needed;
+  for (const SetArray& tokens : needed) compiled_needed.push_back(to_set(tokens, vocabulary));
+  Priors priors{std::vector<double>(bias.data(), bias.data() + bias.size()), soft_location, soft_variance};
+  return std::make_unique<Rules>(vocabulary, min_length, max_length, std::move(compiled), std::move(compiled_limits),
+                                 std::move(compiled_needed), std::move(priors));
+}
+
+NewArray<double> bind_logits(const Rules& rules, const Array<Token, 1>& prefix) {
+  Walker walker(rules);
+  for (std::size_t i = 0; i < prefix.shape(0); ++i) {
+    const Token token = prefix.data()[i];
+    require(token < rules.vocabulary().size() && !walker.is_complete() && walker.allows(token),
+            "`prefix` must be the beginning of a legal expression, and not a complete one.");
+    walker.push(token);
+  }
+  require(!walker.is_complete(), "`prefix` must be the beginning of a legal expression, and not a complete one.");
+  std::vector<double> out(rules.vocabulary().size());
+  walker.logits(out.data());
+  return to_numpy(std::move(out));
+}
+
+NewArray<std::int32_t> bind_violations(const Rules& rules, const Tokens& tokens, const Lengths& lengths) {
+  require(lengths.shape(0) == tokens.shape(0), "`tokens` (N, L) and `lengths` (N,) must have the same N.");
+  std::vector<std::int32_t> out(tokens.shape(0));
+  Walker walker(rules);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const Token* row = tokens.data() + i * tokens.shape(1);
+    const std::int32_t length = lengths.data()[i];
+    require(length >= 1 && static_cast<std::size_t>(length) <= tokens.shape(1), "Each length must be from 1 to L.");
+    for (std::int32_t j = 0; j < length; ++j) {
+      require(row[j] < rules.vocabulary().size(), "Each token must be one of the library's.");
+    }
+    out[i] = first_violation(walker, row, length);
+  }
+  return to_numpy(std::move(out));
+}
+
+nb::tuple bind_sample(const Rules& rules, std::size_t count, std::uint64_t seed, std::uint64_t step, int tries) {
+  const std::size_t stride = static_cast<std::size_t>(rules.max_length());
+  std::vector<Token> tokens(count * stride, kPad);
+  std::vector<std::int32_t> lengths(count);
+  run([&](Monitor& monitor) {
+    Walker walker(rules);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i % 64 == 0) monitor.check();
+      Rng rng(seed, step, i);
+      lengths[i] = sample(walker, rng, tries, tokens.data() + i * stride);
+    }
+  });
+  return nb::make_tuple(to_numpy(std::move(tokens), {count, stride}), to_numpy(std::move(lengths)));
+}
+
+NewArray<std::int64_t> bind_tournament(const Array<double, 1>& reward, std::size_t count, int size, std::uint64_t seed,
+                                       std::uint64_t step) {
+  require(reward.shape(0) > 0 && size > 0, "A tournament needs at least one row, and a size of at least 1.");
+  std::vector<std::int64_t> winner(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    Rng rng(seed, step, i);
+    winner[i] = static_cast<std::int64_t>(Variation::tournament(rng, reward.data(), reward.shape(0), size));
+  }
+  return to_numpy(std::move(winner));
+}
+
+// Children in new arrays, as wide as the longest one may be.
+class Brood {
+ public:
+  Brood(std::size_t count, std::size_t stride)
+      : count_(count),
+        stride_(stride),
+        tokens_(count * stride, kPad),
+        lengths_(count),
+        constants_(count * stride, std::numeric_limits<double>::quiet_NaN()) {}
+
+  void set(std::size_t i, const Child& child) {
+    lengths_[i] = child.length();
+    std::copy(child.tokens.begin(), child.tokens.end(), tokens_.begin() + static_cast<std::ptrdiff_t>(i * stride_));
+    std::copy(child.constants.begin(), child.constants.end(),
+              constants_.begin() + static_cast<std::ptrdiff_t>(i * stride_));
+  }
+  nb::tuple take() {
+    return nb::make_tuple(to_numpy(std::move(tokens_), {count_, stride_}), to_numpy(std::move(lengths_)),
+                          to_numpy(std::move(constants_), {count_, stride_}));
+  }
+
+ private:
+  std::size_t count_, stride_;
+  std::vector<Token> tokens_;
+  std::vector<std::int32_t> lengths_;
+  std::vector<double> constants_;
+};
+
+std::size_t brood_stride(const Rules& rules, const Rows& rows) {
+  return std::max(rows.stride, static_cast<std::size_t>(rules.max_length()));
+}
+
+nb::tuple bind_crossover(const Rules& rules, const Tokens& tokens, const Lengths& lengths, const Constants& constants,
+                         const VarySettings& settings, std::uint64_t seed, std::uint64_t step) {
+  const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
+  require(rows.count % 2 == 0, "`crossover` takes pairs of rows, so an even number of them.");
+  Brood brood(rows.count, brood_stride(rules, rows));
+  run([&](Monitor& monitor) {
+    Variation variation(rules, settings);
+    Child first, second;
+    for (std::size_t i = 0; i < rows.count; i += 2) {
+      if (i % 64 == 0) monitor.check();
+      Rng rng(seed, step, i);
+      variation.crossover(rng, rows[i], rows[i + 1], first, second);
+      brood.set(i, first);
+      brood.set(i + 1, second);
+    }
+  });
+  return brood.take();
+}
+
+nb::tuple bind_mutate(const Rules& rules, const Tokens& tokens, const Lengths& lengths, const Constants& constants,
+                      int mutation, const VarySettings& settings, std::uint64_t seed, std::uint64_t step) {
+  const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
+  require(mutation >= 0 && mutation < kMutations, "A mutation is a number from 0 to 3.");
+  Brood brood(rows.count, brood_stride(rules, rows));
+  run([&](Monitor& monitor) {
+    Variation variation(rules, settings);
+    Child child;
+    for (std::size_t i = 0; i < rows.count; ++i) {
+      if (i % 64 == 0) monitor.check();
+      Rng rng(seed, step, i);
+      variation.mutate(rng, rows[i], static_cast<Mutation>(mutation), child);
+      brood.set(i, child);
+    }
+  });
+  return brood.take();
+}
+
+nb::tuple bind_next_generation(const Rules& rules, const Tokens& tokens, const Lengths& lengths,
+                               const Constants& constants, const Array<double, 1>& reward,
+                               const VarySettings& settings, std::uint64_t seed, std::uint64_t step) {
+  const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
+  require(rows.count > 0 && reward.shape(0) == rows.count, "`reward` must have one value per row, at least one.");
+  const std::size_t stride = brood_stride(rules, rows);
+  Generation next;
+  run([&](Monitor&) { next = next_generation(rules, rows, reward.data(), settings, seed, step, stride); });
+  return nb::make_tuple(to_numpy(std::move(next.tokens), {rows.count, stride}), to_numpy(std::move(next.lengths)),
+                        to_numpy(std::move(next.constants), {rows.count, stride}), to_numpy(std::move(next.parent)),
+                        to_numpy(std::move(next.touched)));
+}
+
+VarySettings make_vary_settings(double crossover, double mutation, int tournament, int new_depth, int retries,
+                                const std::vector<double>& weights) {
+  require(tournament >= 1 && new_depth >= 0 && new_depth <= 16 && retries >= 0 && weights.size() == kMutations,
+          "A setting of variation is out of range.");
+  VarySettings out{crossover, mutation, tournament, new_depth, retries, {}};
+  std::copy(weights.begin(), weights.end(), out.weights);
+  return out;
+}
+
+}  // namespace
+}  // namespace symseed
+
+NB_MODULE(_core, m) {
+  using namespace symseed;
+  m.doc() = "Native core of symseed; see _core.pyi.";
+  m.attr("VARIABLE") = static_cast<int>(kVariable);
+  m.attr("LITERAL") = static_cast<int>(kLiteral);
+  m.attr("CONSTANT") = static_cast<int>(kConstant);
+
+  m.def("operators", &bind_operators);
+  m.def("instruction_sets", &bind_instruction_sets);
+
+  nb::class_<Vocabulary>(m, "Vocabulary")
+      .def(
+          "__init__",
+          [](Vocabulary* self, const Array<std::uint8_t, 1>& kind, const Array<std::int32_t, 1>& variable,
+             const Array<double, 1>& value) { new (self) Vocabulary(make_vocabulary(kind, variable, value)); },
+          "kind"_a, "variable"_a, "value"_a);
+  nb::class_<Samples>(m, "Samples")
+      .def(
+          "__init__",
+          [](Samples* self, const Array<double, 2>& X, const Array<double, 1>& y, const Array<double, 1>& weight) {
+            new (self) Samples(make_samples(X, y, weight));
+          },
+          "X"_a, "y"_a, "weight"_a);
+  nb::class_<Rules>(m, "Rules")
+      .def(nb::new_(&make_rules), "vocabulary"_a, "min_length"_a, "max_length"_a, "relations"_a, "limits"_a, "needed"_a,
+           "bias"_a, "soft_location"_a, "soft_variance"_a)
+      .def("logits", &bind_logits, "prefix"_a)
+      .def("violations", &bind_violations, "tokens"_a, "lengths"_a)
+      .def("sample", &bind_sample, "count"_a, "seed"_a, "step"_a, "tries"_a);
+  nb::class_<VarySettings>(m, "VarySettings")
+      .def(nb::new_(&make_vary_settings), "crossover"_a, "mutation"_a, "tournament"_a, "new_depth"_a, "retries"_a,
+           "weights"_a);
+  nb::class_<Cache>(m, "Cache")
+      .def(nb::init<std::size_t, std::size_t>(), "max_bytes"_a, "constants_per_row"_a)
+      .def("score", &bind_score, "vocabulary"_a, "samples"_a, "tokens"_a, "lengths"_a, "constants"_a, nb::kw_only(),
+           "fit"_a, "strict"_a, "threads"_a, "instruction_set"_a = nb::none())
+      .def_prop_ro("size", &Cache::size)
+      .def_prop_ro("unique", &Cache::unique)
+      .def_prop_ro("bytes", &Cache::bytes);
+
+  m.def("squared_errors", &bind_squared_errors, "vocabulary"_a, "samples"_a, "tokens"_a, "lengths"_a, "constants"_a,
+        nb::kw_only(), "strict"_a, "threads"_a, "instruction_set"_a = nb::none());
+  m.def("predictions", &bind_predictions, "vocabulary"_a, "samples"_a, "tokens"_a, "lengths"_a, "constants"_a,
+        nb::kw_only(), "strict"_a, "threads"_a, "instruction_set"_a = nb::none());
+  m.def("fit_constants", &bind_fit_constants, "vocabulary"_a, "samples"_a, "tokens"_a, "lengths"_a, "constants"_a,
+        nb::kw_only(), "iterations"_a, "restarts"_a, "seed"_a, "strict"_a, "threads"_a,
+        "instruction_set"_a = nb::none());
+  m.def("linearise", &bind_linearise, "vocabulary"_a, "samples"_a, "tokens"_a, "lengths"_a, "constants"_a);
+  m.def("fingerprints", &bind_fingerprints, "vocabulary"_a, "tokens"_a, "lengths"_a, "constants"_a);
+  m.def("tournament", &bind_tournament, "reward"_a, "count"_a, "size"_a, "seed"_a, "step"_a);
+  m.def("crossover", &bind_crossover, "rules"_a, "tokens"_a, "lengths"_a, "constants"_a, "settings"_a, "seed"_a,
+        "step"_a);
+  m.def("mutate", &bind_mutate, "rules"_a, "tokens"_a, "lengths"_a, "constants"_a, "mutation"_a, "settings"_a, "seed"_a,
+        "step"_a);
+  m.def("next_generation", &bind_next_generation, "rules"_a, "tokens"_a, "lengths"_a, "constants"_a, "reward"_a,
+        "settings"_a, "seed"_a, "step"_a);
+}

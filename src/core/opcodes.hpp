@@ -1,0 +1,177 @@
+// The operators: name, arity, complexity, value and derivative of each. The one definition; Python reads this table.
+//
+// To add one: write its struct, append it to `Operators`. `value` works on vectors; where it gives NaN for arguments that
+// the operator does take, `exact` says what the C library says. `slope` is the partial derivative by each argument,
+// given the arguments and the value. Complexities are those of the authors' released code; pow, min and max are ours.
+#pragma once
+
+#include <cmath>
+#include <tuple>
+
+#include "math.hpp"
+
+namespace symseed::SYMSEED_ISA {
+
+struct Add {
+  static constexpr const char* name = "add";
+  static constexpr int arity = 2, complexity = 1;
+  static Vec value(Vec a, Vec b) { return a + b; }
+  static Vec slope_a(Vec, Vec, Vec) { return splat(1.0); }
+  static Vec slope_b(Vec, Vec, Vec) { return splat(1.0); }
+};
+struct Sub {
+  static constexpr const char* name = "sub";
+  static constexpr int arity = 2, complexity = 1;
+  static Vec value(Vec a, Vec b) { return a - b; }
+  static Vec slope_a(Vec, Vec, Vec) { return splat(1.0); }
+  static Vec slope_b(Vec, Vec, Vec) { return splat(-1.0); }
+};
+struct Mul {
+  static constexpr const char* name = "mul";
+  static constexpr int arity = 2, complexity = 1;
+  static Vec value(Vec a, Vec b) { return a * b; }
+  static Vec slope_a(Vec, Vec b, Vec) { return b; }
+  static Vec slope_b(Vec a, Vec, Vec) { return a; }
+};
+struct Div {
+  static constexpr const char* name = "div";
+  static constexpr int arity = 2, complexity = 2;
+  static Vec value(Vec a, Vec b) { return a / b; }
+  static Vec slope_a(Vec, Vec b, Vec) { return 1.0 / b; }
+  static Vec slope_b(Vec, Vec b, Vec f) { return -f / b; }
+};
+struct Pow {
+  static constexpr const char* name = "pow";
+  static constexpr int arity = 2, complexity = 4;
+  static Vec value(Vec, Vec) { return splat(kNan); }
+  static double exact(double a, double b) { return std::pow(a, b); }
+  static Vec slope_a(Vec a, Vec b, Vec f) { return b * f / a; }
+  static Vec slope_b(Vec a, Vec, Vec f) { return f * log(a); }
+};
+struct Min {
+  static constexpr const char* name = "min";
+  static constexpr int arity = 2, complexity = 4;
+  static Vec value(Vec a, Vec b) { return choose(b < a, b, a); }
+  static Vec slope_a(Vec a, Vec b, Vec) { return choose(b < a, splat(0.0), splat(1.0)); }
+  static Vec slope_b(Vec a, Vec b, Vec) { return choose(b < a, splat(1.0), splat(0.0)); }
+};
+struct Max {
+  static constexpr const char* name = "max";
+  static constexpr int arity = 2, complexity = 4;
+  static Vec value(Vec a, Vec b) { return choose(b > a, b, a); }
+  static Vec slope_a(Vec a, Vec b, Vec) { return choose(b > a, splat(0.0), splat(1.0)); }
+  static Vec slope_b(Vec a, Vec b, Vec) { return choose(b > a, splat(1.0), splat(0.0)); }
+};
+struct Sin {
+  static constexpr const char* name = "sin";
+  static constexpr int arity = 1, complexity = 3;
+  static Vec value(Vec a) { return sin(a); }
+  static double exact(double a) { return std::sin(a); }
+  static Vec slope(Vec a, Vec) { return cos(a); }
+};
+struct Cos {
+  static constexpr const char* name = "cos";
+  static constexpr int arity = 1, complexity = 3;
+  static Vec value(Vec a) { return cos(a); }
+  static double exact(double a) { return std::cos(a); }
+  static Vec slope(Vec a, Vec) { return -sin(a); }
+};
+struct Tan {
+  static constexpr const char* name = "tan";
+  static constexpr int arity = 1, complexity = 4;
+  static Vec value(Vec a) { return tan(a); }
+  static double exact(double a) { return std::tan(a); }
+  static Vec slope(Vec, Vec f) { return 1.0 + f * f; }
+};
+struct Exp {
+  static constexpr const char* name = "exp";
+  static constexpr int arity = 1, complexity = 4;
+  static Vec value(Vec a) { return exp(a); }
+  static double exact(double a) { return std::exp(a); }
+  static Vec slope(Vec, Vec f) { return f; }
+};
+struct Log {
+  static constexpr const char* name = "log";
+  static constexpr int arity = 1, complexity = 4;
+  static Vec value(Vec a) { return log(a); }
+  static double exact(double a) { return std::log(a); }
+  static Vec slope(Vec a, Vec) { return 1.0 / a; }
+};
+struct Sqrt {
+  static constexpr const char* name = "sqrt";
+  static constexpr int arity = 1, complexity = 4;
+  static Vec value(Vec a) { return square_root(a); }
+  static Vec slope(Vec, Vec f) { return 0.5 / f; }
+};
+struct Square {
+  static constexpr const char* name = "square";
+  static constexpr int arity = 1, complexity = 2;
+  static Vec value(Vec a) { return a * a; }
+  static Vec slope(Vec a, Vec) { return 2.0 * a; }
+};
+struct Cube {
+  static constexpr const char* name = "cube";
+  static constexpr int arity = 1, complexity = 3;
+  static Vec value(Vec a) { return a * a * a; }
+  static Vec slope(Vec a, Vec) { return 3.0 * (a * a); }
+};
+struct Quartic {
+  static constexpr const char* name = "quartic";
+  static constexpr int arity = 1, complexity = 3;
+  static Vec value(Vec a) { return (a * a) * (a * a); }
+  static Vec slope(Vec a, Vec) { return 4.0 * (a * a * a); }
+};
+struct Inv {
+  static constexpr const char* name = "inv";
+  static constexpr int arity = 1, complexity = 2;
+  static Vec value(Vec a) { return 1.0 / a; }
+  static Vec slope(Vec, Vec f) { return -(f * f); }
+};
+struct Neg {
+  static constexpr const char* name = "neg";
+  static constexpr int arity = 1, complexity = 1;
+  static Vec value(Vec a) { return -a; }
+  static Vec slope(Vec, Vec) { return splat(-1.0); }
+};
+struct Abs {
+  static constexpr const char* name = "abs";
+  static constexpr int arity = 1, complexity = 2;
+  static Vec value(Vec a) { return absolute(a); }
+  static Vec slope(Vec a, Vec) { return choose(a < 0.0, splat(-1.0), choose(a > 0.0, splat(1.0), splat(0.0))); }
+};
+struct Tanh {
+  static constexpr const char* name = "tanh";
+  static constexpr int arity = 1, complexity = 4;
+  static Vec value(Vec a) { return tanh(a); }
+  static double exact(double a) { return std::tanh(a); }
+  static Vec slope(Vec, Vec f) { return 1.0 - f * f; }
+};
+struct Sigmoid {
+  // exp(-a) may overflow or underflow where the value does neither.
+  static constexpr bool hides_flags = true;
+  static constexpr const char* name = "sigmoid";
+  static constexpr int arity = 1, complexity = 4;
+  static Vec value(Vec a) { return 1.0 / (1.0 + exp(-a)); }
+  static double exact(double a) { return 1.0 / (1.0 + std::exp(-a)); }
+  static Vec slope(Vec, Vec f) { return f * (1.0 - f); }
+};
+struct Expneg {
+  static constexpr const char* name = "expneg";
+  static constexpr int arity = 1, complexity = 4;
+  static Vec value(Vec a) { return exp(-a); }
+  static double exact(double a) { return std::exp(-a); }
+  static Vec slope(Vec, Vec f) { return -f; }
+};
+struct Logabs {
+  static constexpr const char* name = "logabs";
+  static constexpr int arity = 1, complexity = 4;
+  static Vec value(Vec a) { return log(absolute(a)); }
+  static double exact(double a) { return std::log(std::fabs(a)); }
+  static Vec slope(Vec a, Vec) { return 1.0 / a; }
+};
+
+// An operator's opcode is its place in this list.
+using Operators = std::tuple<Add, Sub, Mul, Div, Pow, Min, Max, Sin, Cos, Tan, Exp, Log, Sqrt, Square, Cube, Quartic, Inv,
+                             Neg, Abs, Tanh, Sigmoid, Expneg, Logabs>;
+
+}  // namespace symseed::SYMSEED_ISA

@@ -1,0 +1,175 @@
+#include "score.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace symseed {
+namespace {
+
+constexpr int kRankBits = 14;
+
+// Finds equal fingerprints within one batch: an open-addressed table of places in a growing list.
+class BatchIndex {
+ public:
+  explicit BatchIndex(std::size_t count) : table_(std::bit_ceil(count * 2 + 1), -1) {}
+
+  // The place in `keys` of a key equal to `key`, or -1; then `place` is what it gets.
+  std::ptrdiff_t find_or_add(const std::vector<Fingerprint>& keys, const Fingerprint& key, std::ptrdiff_t place) {
+    std::size_t at = key.high;
+    for (;; ++at) {
+      std::ptrdiff_t& cell = table_[at & (table_.size() - 1)];
+      if (cell < 0) {
+        cell = place;
+        return -1;
+      }
+      if (keys[static_cast<std::size_t>(cell)] == key) return cell;
+    }
+  }
+
+ private:
+  std::vector<std::ptrdiff_t> table_;
+};
+
+}  // namespace
+
+Cache::Cache(std::size_t max_bytes, std::size_t constants_per_row)
+    : constants_per_row_(constants_per_row), ranks_(std::size_t{1} << kRankBits) {
+  const std::size_t per_entry = sizeof(Entry) + constants_per_row * sizeof(double);
+  max_entries_ = std::bit_floor(std::max(max_bytes / per_entry, kPlaces));
+  entries_.resize(std::min<std::size_t>(max_entries_, 4096));
+  constants_.resize(entries_.size() * constants_per_row);
+}
+
+std::ptrdiff_t Cache::find(const Fingerprint& key) const {
+  for (std::size_t i = 0; i < kPlaces; ++i) {
+    const Entry& entry = entries_[place_of(key, i)];
+    if (!entry.is_used) return -1;
+    if (entry.key == key) return static_cast<std::ptrdiff_t>(place_of(key, i));
+  }
+  return -1;
+}
+
+void Cache::insert(const Fingerprint& key, double error, Outcome outcome, const double* fitted, std::size_t count) {
+  std::uint8_t& rank = ranks_[key.high & (ranks_.size() - 1)];
+  rank = std::max(rank, static_cast<std::uint8_t>(std::countl_zero(key.high | 1) + 1));
+  if (count > constants_per_row_) {
+    has_forgotten_ = true;
+    return;
+  }
+  if (size_ * 2 >= entries_.size() && entries_.size() < max_entries_) grow();
+  std::size_t i = 0;
+  while (i < kPlaces && entries_[place_of(key, i)].is_used) ++i;
+  if (i == kPlaces && entries_.size() < max_entries_) {
+    grow();
+    return insert(key, error, outcome, fitted, count);
+  }
+  if (i == kPlaces) {
+    i = (key.high >> 60) % kPlaces;
+    has_forgotten_ = true;
+  } else {
+    ++size_;
+  }
+  const std::size_t place = place_of(key, i);
+  entries_[place] = {key, error, outcome, true};
+  std::copy(fitted, fitted + count, constants_.begin() + static_cast<std::ptrdiff_t>(place * constants_per_row_));
+}
+
+// Flajolet, Fusy, Gandouet and Meunier 2007, with linear counting while registers are empty.
+std::size_t Cache::unique() const {
+  if (!has_forgotten_) return size_;
+  const double registers = static_cast<double>(ranks_.size());
+  double sum = 0.0;
+  double empty = 0.0;
+  for (const std::uint8_t rank : ranks_) {
+    sum += std::ldexp(1.0, -rank);
+    empty += rank == 0;
+  }
+  double estimate = 0.7213 / (1.0 + 1.079 / registers) * registers * registers / sum;
+  if (estimate < 2.5 * registers && empty > 0.0) estimate = registers * std::log(registers / empty);
+  return std::max(size_, static_cast<std::size_t>(estimate));
+}
+
+void Cache::grow() {
+  std::vector<Entry> old_entries(entries_.size() * 2);
+  std::vector<double> old_constants(old_entries.size() * constants_per_row_);
+  old_entries.swap(entries_);
+  old_constants.swap(constants_);
+  size_ = 0;
+  for (std::size_t i = 0; i < old_entries.size(); ++i) {
+    const Entry& entry = old_entries[i];
+    if (!entry.is_used) continue;
+    insert(entry.key, entry.error, entry.outcome, old_constants.data() + i * constants_per_row_, constants_per_row_);
+  }
+}
+
+std::size_t score(Cache& cache, const Manner& manner, const Vocabulary& vocabulary, const Rows& rows,
+                  const Samples& samples, const std::optional<FitSettings>& fit, int threads, Monitor& monitor,
+                  double* constants, double* error, Outcome* outcome) {
+  const std::size_t stride = rows.stride;
+  const auto for_each_constant = [&](std::size_t row, auto visit) {
+    std::size_t k = 0;
+    for (std::size_t j = 0; j < static_cast<std::size_t>(rows.lengths[row]); ++j) {
+      if (vocabulary.kind[rows.tokens[row * stride + j]] == kConstant) visit(constants[row * stride + j], k++);
+    }
+  };
+
+  // Which rows are new? `source` says where in the batch of new rows each row's score will stand, or -1.
+  std::vector<std::ptrdiff_t> source(rows.count, -1);
+  std::vector<std::size_t> fresh;
+  std::vector<Fingerprint> fresh_keys;
+  BatchIndex in_batch(rows.count);
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    const Fingerprint key = fingerprint(vocabulary, rows[i]);
+    const std::ptrdiff_t place = cache.find(key);
+    if (place >= 0) {
+      error[i] = cache.entry(place).error;
+      outcome[i] = cache.entry(place).outcome;
+      if (fit) for_each_constant(i, [&](double& constant, std::size_t k) { constant = cache.constants(place)[k]; });
+      continue;
+    }
+    source[i] = in_batch.find_or_add(fresh_keys, key, static_cast<std::ptrdiff_t>(fresh.size()));
+    if (source[i] >= 0) continue;
+    source[i] = static_cast<std::ptrdiff_t>(fresh.size());
+    fresh.push_back(i);
+    fresh_keys.push_back(key);
+  }
+
+  std::vector<Token> tokens(fresh.size() * stride);
+  std::vector<std::int32_t> lengths(fresh.size());
+  std::vector<double> values(fresh.size() * stride);
+  for (std::size_t n = 0; n < fresh.size(); ++n) {
+    const std::size_t i = fresh[n];
+    lengths[n] = rows.lengths[i];
+    std::copy_n(rows.tokens + i * stride, stride, tokens.data() + n * stride);
+    std::copy_n(rows.constants + i * stride, stride, values.data() + n * stride);
+  }
+  const Rows batch{tokens.data(), lengths.data(), values.data(), fresh.size(), stride};
+  std::vector<double> fresh_error(fresh.size());
+  std::vector<Outcome> fresh_outcome(fresh.size());
+  if (fit) {
+    fit_constants(manner, vocabulary, batch, samples, *fit, threads, monitor, values.data(), fresh_error.data(),
+                  fresh_outcome.data());
+  } else {
+    squared_errors(manner, vocabulary, batch, samples, threads, monitor, fresh_error.data(), fresh_outcome.data());
+  }
+
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    if (source[i] < 0) continue;
+    const std::size_t n = static_cast<std::size_t>(source[i]);
+    error[i] = fresh_error[n];
+    outcome[i] = fresh_outcome[n];
+    if (fit) std::copy_n(values.data() + n * stride, stride, constants + i * stride);
+  }
+  std::vector<double> fitted;
+  for (std::size_t n = 0; n < fresh.size(); ++n) {
+    fitted.clear();
+    if (cache.constants_per_row() > 0) {
+      for_each_constant(fresh[n], [&](double& constant, std::size_t) { fitted.push_back(constant); });
+    }
+    cache.insert(fresh_keys[n], fresh_error[n], fresh_outcome[n], fitted.data(), fitted.size());
+  }
+  return fresh.size();
+}
+
+}  // namespace symseed

@@ -1,0 +1,204 @@
+#include "vary.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "prefix.hpp"
+
+namespace symseed {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+Token draw(Rng& rng, std::span<const Token> tokens) {
+  return tokens[rng.below(static_cast<std::uint32_t>(tokens.size()))];
+}
+
+int draw_position(Rng& rng, int first, int end) {
+  return first + static_cast<int>(rng.below(static_cast<std::uint32_t>(end - first)));
+}
+
+}  // namespace
+
+void Child::assign(Row row) {
+  tokens.assign(row.tokens, row.tokens + row.length);
+  constants.assign(row.constants, row.constants + row.length);
+}
+
+std::size_t Variation::tournament(Rng& rng, const double* reward, std::size_t count, int size) {
+  std::size_t best = rng.below(static_cast<std::uint32_t>(count));
+  for (int i = 1; i < size; ++i) {
+    const std::size_t other = rng.below(static_cast<std::uint32_t>(count));
+    if (reward[other] > reward[best]) best = other;
+  }
+  return best;
+}
+
+void Variation::append(Row row, int begin, int end, Child& child) {
+  child.tokens.insert(child.tokens.end(), row.tokens + begin, row.tokens + end);
+  child.constants.insert(child.constants.end(), row.constants + begin, row.constants + end);
+}
+
+void Variation::append_new(Token token, Child& child) const {
+  child.tokens.push_back(token);
+  child.constants.push_back(rules_.vocabulary().kind[token] == kConstant ? 1.0 : kNan);
+}
+
+// A full tree: operators down to `height`, terminals there.
+void Variation::append_tree(Rng& rng, int height, Child& child) const {
+  if (height == 0 || rules_.operators().empty()) return append_new(draw(rng, rules_.of_arity(0)), child);
+  const Token op = draw(rng, rules_.operators());
+  append_new(op, child);
+  for (int argument = 0; argument < rules_.arity()[op]; ++argument) append_tree(rng, height - 1, child);
+}
+
+void Variation::crossover(Rng& rng, Row first, Row second, Child& first_child, Child& second_child) {
+  const auto splice = [&](Row row, int begin, int end, Row donor, int donor_begin, int donor_end, Child& child) {
+    child.tokens.clear();
+    child.constants.clear();
+    append(row, 0, begin, child);
+    append(donor, donor_begin, donor_end, child);
+    append(row, end, row.length, child);
+  };
+  bool is_first_done = false;
+  bool is_second_done = false;
+  for (int i = 0; i <= settings_.retries && first.length > 1 && second.length > 1; ++i) {
+    const int begin_1 = draw_position(rng, 1, first.length);
+    const int begin_2 = draw_position(rng, 1, second.length);
+    const int end_1 = subtree_end(rules_.arity(), first.tokens, begin_1);
+    const int end_2 = subtree_end(rules_.arity(), second.tokens, begin_2);
+    if (!is_first_done) {
+      splice(first, begin_1, end_1, second, begin_2, end_2, first_child);
+      is_first_done = is_legal(first_child);
+    }
+    if (!is_second_done) {
+      splice(second, begin_2, end_2, first, begin_1, end_1, second_child);
+      is_second_done = is_legal(second_child);
+    }
+    if (is_first_done && is_second_done) return;
+  }
+  if (!is_first_done) first_child.assign(first);
+  if (!is_second_done) second_child.assign(second);
+}
+
+Mutation Variation::draw_mutation(Rng& rng) const {
+  double total = 0.0;
+  for (const double weight : settings_.weights) total += weight;
+  double rest = rng.uniform() * total;
+  for (int i = 0; i < kMutations; ++i) {
+    rest -= settings_.weights[i];
+    if (rest < 0.0) return static_cast<Mutation>(i);
+  }
+  return Mutation::shrink;
+}
+
+void Variation::apply(Rng& rng, Row parent, Mutation mutation, Child& child) {
+  const std::uint8_t* arity = rules_.arity();
+  child.tokens.clear();
+  child.constants.clear();
+  switch (mutation) {
+    case Mutation::subtree: {
+      const int begin = draw_position(rng, 0, parent.length);
+      const int height = draw_position(rng, 0, settings_.new_depth + 1);
+      append(parent, 0, begin, child);
+      append_tree(rng, height, child);
+      append(parent, subtree_end(arity, parent.tokens, begin), parent.length, child);
+      return;
+    }
+    case Mutation::point: {
+      if (parent.length == 1) return child.assign(parent);
+      const int at = draw_position(rng, 1, parent.length);
+      append(parent, 0, at, child);
+      append_new(draw(rng, rules_.of_arity(arity[parent.tokens[at]])), child);
+      append(parent, at + 1, parent.length, child);
+      return;
+    }
+    case Mutation::insert: {
+      if (rules_.operators().empty()) return child.assign(parent);
+      const int begin = draw_position(rng, 0, parent.length);
+      const int end = subtree_end(arity, parent.tokens, begin);
+      const Token op = draw(rng, rules_.operators());
+      const int kept = draw_position(rng, 0, arity[op]);
+      append(parent, 0, begin, child);
+      append_new(op, child);
+      for (int argument = 0; argument < arity[op]; ++argument) {
+        if (argument == kept) {
+          append(parent, begin, end, child);
+        } else {
+          append_new(draw(rng, rules_.of_arity(0)), child);
+        }
+      }
+      append(parent, end, parent.length, child);
+      return;
+    }
+    case Mutation::shrink: {
+      const auto is_operator = [&](Token token) { return arity[token] > 0; };
+      const auto count = std::count_if(parent.tokens + 1, parent.tokens + parent.length, is_operator);
+      if (count == 0) return child.assign(parent);
+      int skip = draw_position(rng, 0, static_cast<int>(count));
+      int begin = 1;
+      while (!is_operator(parent.tokens[begin]) || skip-- > 0) ++begin;
+      const int kept = draw_position(rng, 0, arity[parent.tokens[begin]]);
+      const int second = subtree_end(arity, parent.tokens, begin + 1);
+      const int kept_begin = kept == 0 ? begin + 1 : second;
+      append(parent, 0, begin, child);
+      append(parent, kept_begin, subtree_end(arity, parent.tokens, kept_begin), child);
+      append(parent, subtree_end(arity, parent.tokens, begin), parent.length, child);
+      return;
+    }
+  }
+}
+
+void Variation::mutate(Rng& rng, Row parent, Mutation mutation, Child& child) {
+  for (int i = 0; i <= settings_.retries; ++i) {
+    apply(rng, parent, mutation, child);
+    if (is_legal(child)) return;
+  }
+  child.assign(parent);
+}
+
+Generation next_generation(const Rules& rules, const Rows& rows, const double* reward, const VarySettings& settings,
+                           std::uint64_t seed, std::uint64_t step, std::size_t stride) {
+  Generation out;
+  out.tokens.assign(rows.count * stride, kPad);
+  out.lengths.resize(rows.count);
+  out.constants.assign(rows.count * stride, kNan);
+  out.parent.resize(rows.count);
+  out.touched.assign(rows.count, 0);
+  Variation variation(rules, settings);
+  Child children[2];
+  Child mutant;
+  for (std::size_t first = 0; first < rows.count; first += 2) {
+    const std::size_t pair = std::min<std::size_t>(2, rows.count - first);
+    Rng rng(seed, step, first);
+    for (std::size_t i = 0; i < pair; ++i) {
+      out.parent[first + i] =
+          static_cast<std::int64_t>(Variation::tournament(rng, reward, rows.count, settings.tournament));
+    }
+    const Row a = rows[static_cast<std::size_t>(out.parent[first])];
+    const Row b = rows[static_cast<std::size_t>(out.parent[first + pair - 1])];
+    const bool is_crossed = pair == 2 && rng.chance(settings.crossover);
+    if (is_crossed) {
+      variation.crossover(rng, a, b, children[0], children[1]);
+    } else {
+      children[0].assign(a);
+      children[1].assign(b);
+    }
+    for (std::size_t i = 0; i < pair; ++i) {
+      const bool is_mutated = rng.chance(settings.mutation);
+      if (is_mutated) {
+        variation.mutate(rng, children[i].row(), variation.draw_mutation(rng), mutant);
+        std::swap(children[i], mutant);
+      }
+      const std::size_t row = first + i;
+      out.touched[row] = is_crossed || is_mutated;
+      out.lengths[row] = children[i].length();
+      std::copy(children[i].tokens.begin(), children[i].tokens.end(), out.tokens.begin() + static_cast<std::ptrdiff_t>(row * stride));
+      std::copy(children[i].constants.begin(), children[i].constants.end(),
+                out.constants.begin() + static_cast<std::ptrdiff_t>(row * stride));
+    }
+  }
+  return out;
+}
+
+}  // namespace symseed

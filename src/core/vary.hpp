@@ -1,0 +1,74 @@
+// Variation: (random source, parents) -> child. Operators of the paper's genetic programming, over prefix rows.
+//
+// A child that breaks a rule is made again, up to `retries` times, and then becomes a copy of its parent. Constants move
+// with their tokens; a new constant starts at 1.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "rng.hpp"
+#include "walk.hpp"
+
+namespace symseed {
+
+enum class Mutation : std::uint8_t { subtree = 0, point = 1, insert = 2, shrink = 3 };
+inline constexpr int kMutations = 4;
+
+// A row that owns its arrays.
+struct Child {
+  std::vector<Token> tokens;
+  std::vector<double> constants;
+
+  void assign(Row row);
+  int length() const { return static_cast<int>(tokens.size()); }
+  Row row() const { return {tokens.data(), constants.data(), length()}; }
+};
+
+struct VarySettings {
+  double crossover = 0.5;        // probability that a pair crosses
+  double mutation = 0.5;         // probability that a row mutates
+  int tournament = 5;            // rows drawn, the best of which becomes a parent
+  int new_depth = 3;             // greatest height of a new subtree
+  int retries = 0;               // times that a violating child is made again
+  double weights[kMutations] = {1, 1, 1, 1};  // relative probability of each Mutation
+};
+
+// Makes children; one per thread. `parent` and `child` are never the same.
+class Variation {
+ public:
+  Variation(const Rules& rules, const VarySettings& settings) : rules_(rules), settings_(settings), walker_(rules) {}
+
+  // The best of `size` rows drawn with replacement; the first drawn of equals.
+  static std::size_t tournament(Rng& rng, const double* reward, std::size_t count, int size);
+
+  // Swaps a subtree of each parent, neither of them whole. Each child is legal or a copy of its parent.
+  void crossover(Rng& rng, Row first, Row second, Child& first_child, Child& second_child);
+  void mutate(Rng& rng, Row parent, Mutation mutation, Child& child);
+  Mutation draw_mutation(Rng& rng) const;
+
+ private:
+  bool is_legal(const Child& child) { return first_violation(walker_, child.tokens.data(), child.length()) == -1; }
+  void apply(Rng& rng, Row parent, Mutation mutation, Child& child);
+  void append_tree(Rng& rng, int height, Child& child) const;
+  void append_new(Token token, Child& child) const;
+  static void append(Row row, int begin, int end, Child& child);
+
+  const Rules& rules_;
+  const VarySettings& settings_;
+  Walker walker_;
+};
+
+// One generation: as many children as rows, from tournament winners, pairs crossed, rows mutated.
+struct Generation {
+  std::vector<Token> tokens;          // (N, L)
+  std::vector<std::int32_t> lengths;  // (N,)
+  std::vector<double> constants;      // (N, L)
+  std::vector<std::int64_t> parent;   // (N,): the row each child began as
+  std::vector<std::uint8_t> touched;  // (N,): crossed or mutated, even if that was undone
+};
+
+Generation next_generation(const Rules& rules, const Rows& rows, const double* reward, const VarySettings& settings,
+                           std::uint64_t seed, std::uint64_t step, std::size_t stride);
+
+}  // namespace symseed

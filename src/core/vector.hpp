@@ -1,0 +1,81 @@
+// Vectors of float64 that the kernels are written in: one source, as many lanes as the instruction set has.
+//
+// SYMSEED_ISA names the namespace and SYMSEED_LANES the width (1, 2, 4 or 8); both come from the build, which compiles
+// the kernels once per instruction set. Everything here is in that namespace and inlined, so that no code made for
+// a newer processor can be linked into the path of an older one.
+//
+// Only IEEE operations that are rounded the same everywhere are used (+ - * / sqrt, comparisons, integer operations;
+// no fused multiply-add), so every width gives the same bits.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace symseed::SYMSEED_ISA {
+
+#if SYMSEED_LANES == 1
+using Vec = double;
+using Bits = std::uint64_t;
+using LooseVec = double;
+#else
+typedef double Vec __attribute__((vector_size(8 * SYMSEED_LANES)));
+typedef std::uint64_t Bits __attribute__((vector_size(8 * SYMSEED_LANES)));
+// The same vector at any address that a double may have.
+typedef double LooseVec __attribute__((vector_size(8 * SYMSEED_LANES), aligned(8), may_alias));
+#endif
+
+// Every loop over points runs in groups of kGroup, whatever the number of lanes.
+inline constexpr int kGroup = 8;
+inline constexpr int kLanes = SYMSEED_LANES;
+
+inline constexpr std::uint64_t kSign = 0x8000000000000000u;
+inline constexpr std::uint64_t kExponent = 0x7ff0000000000000u;
+inline constexpr std::uint64_t kExponentOne = 0x0010000000000000u;
+
+[[gnu::always_inline]] inline Vec load(const double* from) { return *reinterpret_cast<const LooseVec*>(from); }
+[[gnu::always_inline]] inline void store(double* to, Vec value) { *reinterpret_cast<LooseVec*>(to) = value; }
+[[gnu::always_inline]] inline Vec splat(double value) { return Vec{} + value; }
+
+[[gnu::always_inline]] inline Bits bits(Vec value) {
+  Bits out;
+  std::memcpy(&out, &value, sizeof out);
+  return out;
+}
+[[gnu::always_inline]] inline Vec from_bits(Bits value) {
+  Vec out;
+  std::memcpy(&out, &value, sizeof out);
+  return out;
+}
+
+// `mask ? a : b`, lane by lane; a mask is what a comparison of two Vec gives.
+template <class Mask>
+[[gnu::always_inline]] inline Vec choose(Mask mask, Vec a, Vec b) {
+  return mask ? a : b;
+}
+
+[[gnu::always_inline]] inline Vec absolute(Vec value) { return from_bits(bits(value) & ~kSign); }
+
+[[gnu::always_inline]] inline Vec square_root(Vec value) {
+#if SYMSEED_LANES == 1
+  return __builtin_sqrt(value);
+#else
+  for (int lane = 0; lane < kLanes; ++lane) value[lane] = __builtin_sqrt(value[lane]);
+  return value;
+#endif
+}
+
+// Adds up in `seen` whether any value is infinite or NaN: its top bit is set once one was.
+[[gnu::always_inline]] inline Bits note_non_finite(Bits seen, Vec value) {
+  return seen | ((bits(value) & kExponent) + kExponentOne);
+}
+[[gnu::always_inline]] inline bool any_non_finite(Bits seen) {
+#if SYMSEED_LANES == 1
+  return (seen & kSign) != 0;
+#else
+  std::uint64_t all = 0;
+  for (int lane = 0; lane < kLanes; ++lane) all |= seen[lane];
+  return (all & kSign) != 0;
+#endif
+}
+
+}  // namespace symseed::SYMSEED_ISA

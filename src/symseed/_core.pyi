@@ -1,0 +1,255 @@
+"""The native core: evaluation, constants, rules, variation, and a cache of scores.
+
+This file is its manual. Axis letters: N rows of a population, L positions in a row, T tokens in a library, M samples,
+V variables, K constants in a row.
+
+What every function here keeps to:
+
+- Arrays are C-contiguous and of the dtype shown; outputs are new. Arguments that would make it read outside an array
+  raise `ValueError`. It does no other checks: the modules above do, with better sentences.
+- A row is one complete expression in prefix order: token ids in `tokens[i, :lengths[i]]`, and `constants[i, j]` the value of
+  the constant at position j (NaN where the token is not one).
+- The interpreter's lock is released while it works. A signal that Python wants to handle (Ctrl-C) ends a call within
+  about 50 ms, with whatever the handler raises.
+- No state is kept between calls except in the objects passed in. Random functions are pure functions of
+  `(seed, step, row)`. The number of threads and the instruction set never change a bit of any result.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+Tokens = npt.NDArray[np.uint16]  # (N, L)
+Lengths = npt.NDArray[np.int32]  # (N,)
+Constants = npt.NDArray[np.float64]  # (N, L)
+
+VARIABLE: int
+"""Kind of a token that is an input variable. Kinds below it are opcodes: places in `operators()`."""
+LITERAL: int
+"""Kind of a token that is a fixed number."""
+CONSTANT: int
+"""Kind of a token that is a number fitted in each row."""
+
+def operators() -> tuple[tuple[str, int, int], ...]:
+    """Name, arity and complexity of every operator, in opcode order."""
+
+def instruction_sets() -> tuple[str, ...]:
+    """What this processor can run, best first; the last is "portable". The first is used unless another is named."""
+
+class Vocabulary:
+    """A library as the core sees it."""
+
+    def __init__(
+        self, kind: npt.NDArray[np.uint8], variable: npt.NDArray[np.int32], value: npt.NDArray[np.float64]
+    ) -> None:
+        """Take, for each of T tokens, its kind, its column (variables) and its value (literals)."""
+
+class Samples:
+    """A dataset's own copy, in the layout that evaluation wants: M * (V + 2) float64, whatever happens to the arrays."""
+
+    def __init__(
+        self, X: npt.NDArray[np.float64], y: npt.NDArray[np.float64], weight: npt.NDArray[np.float64]
+    ) -> None:
+        """Take `X` (M, V), `y` (M,) and `weight` (M,); all finite."""
+
+class Rules:
+    """What is allowed, as tables read by one walker."""
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        min_length: int,
+        max_length: int,
+        relations: list[tuple[int, list[int], list[int]]],
+        limits: list[tuple[list[int], int]],
+        needed: list[list[int]],
+        bias: npt.NDArray[np.float64],
+        soft_location: float,
+        soft_variance: float,
+    ) -> None:
+        """Compile rules; sets of tokens are lists of ids.
+
+        Args:
+            relations: (relationship, targets, effectors): no target may stand in the relationship to an effector.
+                0 child, 1 descendant, 2 sibling (either way round), 3 first argument of two, 4 second of two,
+                5 unique child: the only argument, or both of two.
+            limits: (tokens, most): at most `most` of them in a row.
+            needed: at least one of each set in a row.
+            bias: (T,), added to every logit.
+            soft_location, soft_variance: the soft length prior; a variance of 0 switches it off.
+        """
+    def logits(self, prefix: npt.NDArray[np.uint16]) -> npt.NDArray[np.float64]:
+        """Return what the priors add to each token's logit after `prefix`, -inf where it may not come next, as (T,)."""
+    def violations(self, tokens: Tokens, lengths: Lengths) -> npt.NDArray[np.int32]:
+        """Return the first position of each row whose token may not stand there, as (N,).
+
+        -1 for a legal row; its length for a row that is not complete, or goes on after it is.
+        """
+    def sample(self, count: int, seed: int, step: int, tries: int) -> tuple[Tokens, Lengths]:
+        """Draw legal rows, token by token, in proportion to exp(logits).
+
+        A walk that ends where nothing is allowed is begun again, up to `tries` times; then the row's length is 0.
+        """
+
+def squared_errors(
+    vocabulary: Vocabulary,
+    samples: Samples,
+    tokens: Tokens,
+    lengths: Lengths,
+    constants: Constants,
+    *,
+    strict: bool,
+    threads: int,
+    instruction_set: str | None = None,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+    """Return the weighted sum of squared errors of each row, its failure and the position where it failed, as 3 x (N,).
+
+    A row fails at the first value that is not finite; `strict` adds the first that raises any IEEE flag but "inexact",
+    underflow among them. Then its error is NaN. Failures: 0 none, 1 invalid, 2 division by zero, 3 overflow,
+    4 underflow, 5 overflow of the error itself (position -1).
+    """
+
+def predictions(
+    vocabulary: Vocabulary,
+    samples: Samples,
+    tokens: Tokens,
+    lengths: Lengths,
+    constants: Constants,
+    *,
+    strict: bool,
+    threads: int,
+    instruction_set: str | None = None,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+    """Return the values of each row at each sample (N, M), NaN throughout where it failed; failures and positions."""
+
+def fit_constants(
+    vocabulary: Vocabulary,
+    samples: Samples,
+    tokens: Tokens,
+    lengths: Lengths,
+    constants: Constants,
+    *,
+    iterations: int,
+    restarts: int,
+    seed: int,
+    strict: bool,
+    threads: int,
+    instruction_set: str | None = None,
+) -> tuple[Constants, npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+    """Fit the constants of each row by Levenberg-Marquardt, from the values they have; return them, then as above.
+
+    No row gets a larger error than it came with, nor a constant that is not finite. A row that fails is tried from all
+    ones; `restarts` more starts are drawn from (seed, row).
+    """
+
+def linearise(
+    vocabulary: Vocabulary, samples: Samples, tokens: Tokens, lengths: Lengths, constants: Constants
+) -> tuple[float, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return, for one row, what a step of `fit_constants` is made from.
+
+    The error, the weighted sums of residual * derivative (K,) and of derivative * derivative (K, K).
+    """
+
+class Cache:
+    """Errors, failures and fitted constants by a 128-bit fingerprint of the row; bounded in memory."""
+
+    def __init__(self, max_bytes: int, constants_per_row: int) -> None:
+        """Keep at most `max_bytes`; rows with more constants than `constants_per_row` are not kept.
+
+        When it is full, a new row takes the place of one of sixteen others, named by its own fingerprint.
+        """
+    def score(
+        self,
+        vocabulary: Vocabulary,
+        samples: Samples,
+        tokens: Tokens,
+        lengths: Lengths,
+        constants: Constants,
+        *,
+        fit: tuple[int, int, int] | None,
+        strict: bool,
+        threads: int,
+        instruction_set: str | None = None,
+    ) -> tuple[
+        npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32], Constants, int
+    ]:
+        """Return errors, failures, positions, constants, and the number of rows that had to be computed.
+
+        As `fit_constants` with `fit` = (iterations, restarts, seed), or as `squared_errors` without. One cache serves
+        one dataset and one manner of scoring.
+        """
+    @property
+    def size(self) -> int:
+        """Rows kept."""
+    @property
+    def unique(self) -> int:
+        """Different rows ever computed: exact until one is given up, then an estimate (standard error 0.8 %)."""
+    @property
+    def bytes(self) -> int:
+        """Memory that it takes now."""
+
+def fingerprints(
+    vocabulary: Vocabulary, tokens: Tokens, lengths: Lengths, constants: Constants
+) -> npt.NDArray[np.uint64]:
+    """Return 128 bits per row, (N, 2): equal for equal tokens and constants, else different but for 1 in 2^128."""
+
+class VarySettings:
+    """How a generation varies."""
+
+    def __init__(
+        self,
+        crossover: float,
+        mutation: float,
+        tournament: int,
+        new_depth: int,
+        retries: int,
+        weights: list[float],
+    ) -> None:
+        """Take the two probabilities, the tournament's size, the greatest height of a new subtree, how often a violating
+        child is made again, and the relative weights of the four mutations."""
+
+def tournament(
+    reward: npt.NDArray[np.float64], count: int, size: int, seed: int, step: int
+) -> npt.NDArray[np.int64]:
+    """Return `count` rows, each the best of `size` drawn with replacement (the first drawn of equals)."""
+
+def crossover(
+    rules: Rules,
+    tokens: Tokens,
+    lengths: Lengths,
+    constants: Constants,
+    settings: VarySettings,
+    seed: int,
+    step: int,
+) -> tuple[Tokens, Lengths, Constants]:
+    """Swap one subtree, not the whole, between rows 0 and 1, 2 and 3, and so on; return the children.
+
+    A child that breaks a rule is a copy of its parent. L is at least `max_length` in what is returned.
+    """
+
+def mutate(
+    rules: Rules,
+    tokens: Tokens,
+    lengths: Lengths,
+    constants: Constants,
+    mutation: int,
+    settings: VarySettings,
+    seed: int,
+    step: int,
+) -> tuple[Tokens, Lengths, Constants]:
+    """Mutate each row: 0 a new subtree, 1 another token of the same arity, 2 an operator inserted, 3 one taken out."""
+
+def next_generation(
+    rules: Rules,
+    tokens: Tokens,
+    lengths: Lengths,
+    constants: Constants,
+    reward: npt.NDArray[np.float64],
+    settings: VarySettings,
+    seed: int,
+    step: int,
+) -> tuple[Tokens, Lengths, Constants, npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+    """Return as many children as rows, the row that each began as, and whether it was crossed or mutated.
+
+    Tournament winners in pairs; each pair crosses with one probability, each row then mutates with the other. A row is
+    "touched" also if its child broke a rule and was undone.
+    """

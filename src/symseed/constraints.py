@@ -1,0 +1,200 @@
+"""Constraints: what no expression of a search space may be.
+
+A constraint says itself in terms of three kinds of rule (`Relation`, `Limit`, `Need`), which the core compiles into tables
+that one walker reads. Sampling and evolution therefore cannot disagree about them.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from symseed.errors import SettingsError
+from symseed.library import Library
+from symseed.tokens import ALIASES, OPERATORS, TokenKind
+
+
+class Relationship(enum.Enum):
+    """How a target may not stand to an effector; values are the core's numbers."""
+
+    CHILD = 0
+    DESCENDANT = 1
+    SIBLING = 2
+    """Either way round."""
+    LEFT_CHILD = 3
+    """First argument of an operator that takes two."""
+    RIGHT_CHILD = 4
+    """Second argument of an operator that takes two."""
+    UNIQUE_CHILD = 5
+    """The argument of an operator that takes one, or both arguments of one that takes two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """No target stands in the relationship to an effector."""
+
+    relationship: Relationship
+    targets: tuple[int, ...]
+    effectors: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """At most `most` of the tokens in one expression."""
+
+    tokens: tuple[int, ...]
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """At least one of the tokens in each expression."""
+
+    tokens: tuple[int, ...]
+
+
+Rule: TypeAlias = Relation | Limit | Need
+
+
+class Constraint(Protocol):
+    """Something that forbids expressions."""
+
+    def rules(self, library: Library) -> Sequence[Rule]:
+        """Say it in rules over the library's ids; none where it has nothing to say about these tokens."""
+
+    def describe(self) -> str:
+        """Say it in a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relational:
+    """No target token may stand in a relationship to an effector token, e.g. no `exp` below `exp`."""
+
+    relationship: Relationship
+    targets: tuple[str, ...]
+    effectors: tuple[str, ...]
+
+    def rules(self, library: Library) -> Sequence[Rule]:
+        """Return one relation, or none where either side is not in the library."""
+        targets, effectors = _ids(library, self.targets), _ids(library, self.effectors)
+        is_terminal = all(library[i].arity == 0 for i in effectors)
+        if effectors and is_terminal and self.relationship is not Relationship.SIBLING:
+            raise SettingsError(
+                f"The effectors of `{self.relationship.name}` must be operators, but {', '.join(self.effectors)} "
+                "take no arguments."
+            )
+        return [Relation(self.relationship, targets, effectors)] if targets and effectors else []
+
+    def describe(self) -> str:
+        """Say it in a sentence."""
+        how = self.relationship.name.lower().replace("_", " ")
+        return f"[{', '.join(self.targets)}] never {how} of [{', '.join(self.effectors)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class NoInverses:
+    """An operator never stands directly below its inverse, e.g. no `log(exp(x))`."""
+
+    pairs: tuple[tuple[str, str], ...] = (
+        ("exp", "log"),
+        ("sqrt", "square"),
+        ("inv", "inv"),
+        ("neg", "neg"),
+    )
+
+    def rules(self, library: Library) -> Sequence[Rule]:
+        """Return a relation in each direction for the pairs that the library has."""
+        relations: dict[Relation, None] = {}
+        for pair in self.pairs:
+            for outer, inner in (pair, pair[::-1]):
+                effectors, targets = _ids(library, (outer,)), _ids(library, (inner,))
+                if effectors and targets:
+                    relations[Relation(Relationship.CHILD, targets, effectors)] = None
+        return list(relations)
+
+    def describe(self) -> str:
+        """Say it in a sentence."""
+        return "no operator directly below its inverse"
+
+
+@dataclass(frozen=True, slots=True)
+class NoNestedTrigonometry:
+    """No trigonometric operator below another, e.g. no `sin(1 + cos(x))`."""
+
+    operators: tuple[str, ...] = ("sin", "cos", "tan")
+
+    def rules(self, library: Library) -> Sequence[Rule]:
+        """Return one relation."""
+        ids = _ids(library, self.operators)
+        return [Relation(Relationship.DESCENDANT, ids, ids)] if ids else []
+
+    def describe(self) -> str:
+        """Say it in a sentence."""
+        return "no trigonometric operator below another"
+
+
+@dataclass(frozen=True, slots=True)
+class NoLoneConstants:
+    """A fitted constant is never the only argument of an operator, nor both: such a subtree is itself a constant."""
+
+    def rules(self, library: Library) -> Sequence[Rule]:
+        """Return one relation."""
+        targets = tuple(library.ids_of_kind(TokenKind.CONSTANT))
+        effectors = tuple(library.ids_of_kind(TokenKind.OPERATOR))
+        return [Relation(Relationship.UNIQUE_CHILD, targets, effectors)] if targets and effectors else []
+
+    def describe(self) -> str:
+        """Say it in a sentence."""
+        return "a constant is never an operator's only kind of argument"
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsInput:
+    """Every expression holds at least one variable."""
+
+    def rules(self, library: Library) -> Sequence[Rule]:
+        """Return the need; it says nothing where every terminal is a variable."""
+        variables = tuple(library.ids_of_kind(TokenKind.VARIABLE))
+        others = [i for i, token in enumerate(library.tokens) if token.arity == 0 and i not in variables]
+        return [Need(variables)] if others else []
+
+    def describe(self) -> str:
+        """Say it in a sentence."""
+        return "at least one variable"
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """At most `most` of the named tokens, taken together, in one expression."""
+
+    tokens: tuple[str, ...]
+    most: int
+
+    def __post_init__(self) -> None:
+        """Refuse a limit that cannot be counted."""
+        if self.most < 0:
+            raise SettingsError(f"`most` must be at least 0, but it is {self.most}.")
+
+    def rules(self, library: Library) -> Sequence[Rule]:
+        """Return the limit."""
+        ids = _ids(library, self.tokens)
+        return [Limit(ids, self.most)] if ids else []
+
+    def describe(self) -> str:
+        """Say it in a sentence."""
+        return f"at most {self.most} of [{', '.join(self.tokens)}]"
+
+
+PAPER: tuple[Constraint, ...] = (NoInverses(), NoNestedTrigonometry(), NoLoneConstants(), NeedsInput())
+"""The constraints of the paper's experiments, beside length."""
+
+
+def _ids(library: Library, names: tuple[str, ...]) -> tuple[int, ...]:
+    """Ids of the named tokens; an operator that the library lacks is left out, any other unknown name refused."""
+    known = {token.name for token in library.tokens} | set(OPERATORS) | set(ALIASES) | {"const"}
+    for name in names:
+        if name not in known:
+            raise SettingsError(f"A constraint names `{name}`, which is neither an operator nor a token of the library.")
+    return tuple(library.ids(names))

@@ -1,0 +1,138 @@
+"""Data: a table of inputs, a target, and weights, checked once and never changed.
+
+Axis letters: M samples, V variables.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from symseed import _core
+from symseed.errors import DataError
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Finite float64 arrays of matching shapes, read-only; build one with `Dataset.of`."""
+
+    X: Floats  # (M, V)
+    y: Floats  # (M,)
+    weights: Floats  # (M,), at least one of them positive
+    names: tuple[str, ...]  # of the V columns
+
+    @classmethod
+    def of(
+        cls,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        weights: npt.ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Dataset:
+        """Check and copy arrays.
+
+        Args:
+            X: (M, V); one column may be given as (M,).
+            y: (M,); a column (M, 1) is taken too.
+            weights: (M,), not negative; one for each sample where left out.
+            names: of the columns; x1, x2, ... where left out.
+
+        Raises:
+            DataError: naming the array and column, and what was found there.
+        """
+        table = _floats(X, "X")
+        if table.ndim == 1:
+            table = table[:, None]
+        if table.ndim != 2 or table.shape[0] == 0 or table.shape[1] == 0:
+            raise DataError(
+                f"`X` must be a table of samples by variables with at least one of each, but its shape is {table.shape}."
+            )
+        target = _floats(y, "y")
+        if target.ndim == 2 and target.shape[1] == 1:
+            target = target[:, 0]
+        _check_length(target, "y", len(table))
+        weight = np.ones(len(table)) if weights is None else _floats(weights, "weights")
+        _check_length(weight, "weights", len(table))
+        labels = tuple(f"x{i + 1}" for i in range(table.shape[1])) if names is None else tuple(names)
+        if len(labels) != table.shape[1]:
+            raise DataError(f"`names` must name each of the {table.shape[1]} columns of `X`, but has {len(labels)}.")
+        for column, label in enumerate(labels):
+            _check_finite(table[:, column], f"Column `{label}` of `X`")
+        _check_finite(target, "`y`")
+        _check_finite(weight, "`weights`")
+        if weight.min() < 0.0 or weight.max() == 0.0:
+            raise DataError("`weights` must not be negative, and not all 0. Leave them out to weigh every sample alike.")
+        return cls(_frozen(table), _frozen(target), _frozen(weight), labels)
+
+    def __len__(self) -> int:
+        """Return M."""
+        return len(self.y)
+
+    @functools.cached_property
+    def variance(self) -> float:
+        """Weighted population variance of y."""
+        mean = np.average(self.y, weights=self.weights)
+        return float(np.average((self.y - mean) ** 2, weights=self.weights))
+
+    @functools.cached_property
+    def total_weight(self) -> float:
+        """Sum of the weights."""
+        return float(self.weights.sum())
+
+    @functools.cached_property
+    def samples(self) -> _core.Samples:
+        """What the core reads: a copy of its own."""
+        return _core.Samples(self.X, self.y, self.weights)
+
+    def __getstate__(self) -> tuple[Floats, Floats, Floats, tuple[str, ...]]:
+        """Pickle the arrays; what the core reads is built again."""
+        return self.X, self.y, self.weights, self.names
+
+    def __setstate__(self, state: tuple[Floats, Floats, Floats, tuple[str, ...]]) -> None:
+        """Restore the arrays, read-only."""
+        X, y, weights, names = state
+        for name, value in {"X": _frozen(X), "y": _frozen(y), "weights": _frozen(weights), "names": names}.items():
+            object.__setattr__(self, name, value)
+
+
+def _floats(values: npt.ArrayLike, name: str) -> Floats:
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise DataError(f"`{name}` is a masked array with hidden values. Leave those samples out, or fill them.")
+    array = np.asarray(values)
+    if array.dtype.kind == "c":
+        raise DataError(f"`{name}` must hold real numbers, but its values are complex.")
+    if array.dtype.kind not in "fiub":
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise DataError(f"`{name}` must hold numbers, but its values are of type {array.dtype}.") from error
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def _check_length(array: Floats, name: str, expected: int) -> None:
+    if array.ndim != 1 or len(array) != expected:
+        raise DataError(
+            f"`{name}` must have one value for each of the {expected} samples of `X`, but its shape is {array.shape}."
+        )
+
+
+def _check_finite(values: Floats, what: str) -> None:
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise DataError(
+            f"{what} must be finite, but holds {values[bad[0]]} in row {bad[0]} ({len(bad)} such values in all). "
+            "Leave those samples out, or fill them."
+        )
+
+
+def _frozen(array: Floats) -> Floats:
+    copy = np.array(array, dtype=np.float64, order="C")
+    copy.setflags(write=False)
+    return copy

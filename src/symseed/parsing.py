@@ -1,0 +1,316 @@
+"""Text to tokens: a small grammar of our own. Nothing from outside is ever run as code.
+
+    sum     = product {("+" | "-") product}          product = signed {("*" | "/") signed}
+    signed  = "-" signed | power                     power   = atom ["^" signed]
+    atom    = number | name | `any name` | name "(" sum {"," sum} ")" | "(" sum ")"
+
+`**` is `^`. A minus directly before a number belongs to the number, except where `^` follows (`-2^x` is `-(2^x)`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from symseed.errors import ParseError
+from symseed.library import Library
+from symseed.tokens import ALIASES, CONSTANT_NAME, OPERATORS, TokenKind
+
+MAX_TEXT = 20_000
+"""Longest text, in characters."""
+MAX_TOKENS = 2_000
+"""Largest expression, in tokens."""
+MAX_DIGITS = 60
+"""Longest number, in characters."""
+
+Parsed: TypeAlias = tuple[tuple[int, ...], tuple[float, ...]]
+
+_LEXEME = re.compile(
+    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+    r"|(?P<name>[^\W\d]\w*)"
+    r"|`(?P<quoted>(?:[^`]|``)*)`"
+    r"|(?P<symbol>\*\*|[-+*/^(),]))"
+)
+_BINDING = {"+": 1, "-": 1, "*": 2, "/": 2, "neg": 3, "^": 4}
+_NAMES = {"+": "add", "-": "sub", "*": "mul", "/": "div", "^": "pow", "neg": "neg"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Lexeme:
+    kind: Literal["number", "name", "quoted", "symbol", "end"]
+    text: str
+    place: int
+
+
+@dataclass(slots=True)
+class _Pending:
+    """An operator or an open bracket that waits for its end."""
+
+    symbol: str
+    place: int
+    function: str | None = None
+    arguments: int = 0
+
+
+def parse_infix(text: str, library: Library) -> Parsed:
+    """Return the token ids and constants of an infix formula (Dijkstra's shunting-yard: no recursion to exhaust)."""
+    return _Reader(text, library).read()
+
+
+def parse_prefix(text: str, library: Library) -> Parsed:
+    """Return the token ids and constants of prefix words; a constant is `const` or `const(2.5)`."""
+    reader = _Reader(text, library)
+    ids: list[int] = []
+    values: list[float] = []
+    lexemes = reader.lexemes
+    i = 0
+    while lexemes[i].kind != "end":
+        lexeme = lexemes[i]
+        sign = 1.0
+        if lexeme.text == "-" and lexemes[i + 1].kind == "number" and lexemes[i + 1].place == lexeme.place + 1:
+            sign, i = -1.0, i + 1
+        is_valued = lexeme.text == CONSTANT_NAME and lexemes[i + 1].text == "("
+        if is_valued:
+            negative = lexemes[i + 2].text == "-"
+            value = _number(lexemes[i + 2 + negative], text)
+            if lexemes[i + 3 + negative].text != ")":
+                raise _error(text, lexemes[i + 3 + negative], "`)` after the constant's value")
+            ids_1, values_1 = reader.constant(-value if negative else value, lexeme)
+            i += 3 + negative
+        elif lexemes[i].kind == "number":
+            ids_1, values_1 = reader.number(sign * _number(lexemes[i], text), lexeme)
+        else:
+            ids_1, values_1 = reader.word(lexeme)
+        ids.extend(ids_1)
+        values.extend(values_1)
+        i += 1
+    open_slots = 1
+    for place, token_id in enumerate(ids):
+        open_slots += library[token_id].arity - 1
+        if open_slots == 0 and place + 1 < len(ids):
+            raise ParseError(f"The prefix expression is complete after {place + 1} of its {len(ids)} words.")
+    if open_slots != 0:
+        raise ParseError(f"The prefix expression ends too early: {open_slots} more arguments are needed.")
+    return tuple(ids), tuple(values)
+
+
+def numbers_in(text: str) -> list[float]:
+    """Return the numbers that a formula names, in order, each once, with a minus where it belongs to the number."""
+    lexemes = _lex(text)
+    found: dict[float, None] = {}
+    for i, lexeme in enumerate(lexemes):
+        if lexeme.kind == "number":
+            value = _number(lexeme, text)
+            found[-value if i and _is_negated(lexemes, i - 1) else value] = None
+    return list(found)
+
+
+def _lex(text: str) -> list[_Lexeme]:
+    if len(text) > MAX_TEXT:
+        raise ParseError(f"An expression is at most {MAX_TEXT} characters, but this text has {len(text)}.")
+    return [*_lexemes(text), _Lexeme("end", "", len(text))]
+
+
+def _lexemes(text: str) -> Iterator[_Lexeme]:
+    place = 0
+    end = len(text.rstrip())
+    while place < end:
+        match = _LEXEME.match(text, place)
+        if match is None or match.end() == place:
+            place += len(text[place:]) - len(text[place:].lstrip())
+            raise _error(text, _Lexeme("symbol", text[place], place), "a number, a name or an operator")
+        kind = match.lastgroup
+        assert kind in ("number", "name", "quoted", "symbol"), "every alternative of the pattern is a named group"
+        word = match[kind]
+        if kind == "quoted":
+            word = word.replace("``", "`")
+        elif word == "**":
+            word = "^"
+        yield _Lexeme(kind, word, match.start(kind))  # type: ignore[arg-type]
+        place = match.end()
+
+
+def _is_negated(lexemes: list[_Lexeme], i: int) -> bool:
+    """Whether lexeme `i` is a minus that belongs to the number after it."""
+    before = lexemes[i - 1] if i else _Lexeme("symbol", "(", 0)
+    is_prefix = before.kind == "symbol" and before.text != ")"
+    return (
+        lexemes[i].text == "-"
+        and lexemes[i].kind == "symbol"
+        and is_prefix
+        and lexemes[i + 1].kind == "number"
+        and lexemes[i + 2].text != "^"
+    )
+
+
+def _number(lexeme: _Lexeme, text: str) -> float:
+    if lexeme.kind != "number" or len(lexeme.text) > MAX_DIGITS:
+        raise _error(text, lexeme, f"a number of at most {MAX_DIGITS} characters")
+    value = float(lexeme.text)
+    if not math.isfinite(value):
+        raise _error(text, lexeme, "a number within the range of float64")
+    return value
+
+
+def _error(text: str, at: _Lexeme, expected: str) -> ParseError:
+    found = "the end" if at.kind == "end" else f"`{at.text[:40]}`"
+    around = text[max(0, at.place - 20) : at.place + 20]
+    return ParseError(f"Expected {expected} at character {at.place + 1}, but found {found} (near `{around}`).")
+
+
+class _Reader:
+    """One text on its way to tokens: finished operands, and what waits for its end."""
+
+    def __init__(self, text: str, library: Library) -> None:
+        self.text = text
+        self.library = library
+        self.lexemes = _lex(text)
+        self.operands: list[Parsed] = []
+        self.pending: list[_Pending] = []
+        self.variables = {token.name: i for i, token in enumerate(library.tokens) if token.kind is TokenKind.VARIABLE}
+        self.columns = [library.tokens.index(token) for token in library.variables]
+        self.literals = {token.value: i for i, token in enumerate(library.tokens) if token.kind is TokenKind.LITERAL}
+        self.operators = {token.name: i for i, token in enumerate(library.tokens) if token.kind is TokenKind.OPERATOR}
+        constants = library.ids_of_kind(TokenKind.CONSTANT)
+        self.constant_id = constants[0] if constants else None
+
+    def read(self) -> Parsed:
+        i = 0
+        wants_operand = True
+        while self.lexemes[i].kind != "end":
+            read, wants_operand = self._operand(i) if wants_operand else self._operator(i)
+            i += read
+        if wants_operand:
+            raise _error(self.text, self.lexemes[i], "a number, a name or `(`")
+        self._reduce(0)
+        if self.pending:
+            raise _error(self.text, self.lexemes[i], f"`)` for the `(` at character {self.pending[-1].place + 1}")
+        (result,) = self.operands
+        return result
+
+    def _operand(self, i: int) -> tuple[int, bool]:
+        """Read what may stand where an operand is due; return how many lexemes that was, and what is due next."""
+        lexeme = self.lexemes[i]
+        if _is_negated(self.lexemes, i):
+            self._push(self.number(-_number(self.lexemes[i + 1], self.text), lexeme))
+            return 2, False
+        if lexeme.kind == "number":
+            self._push(self.number(_number(lexeme, self.text), lexeme))
+            return 1, False
+        if lexeme.kind == "name" and self.lexemes[i + 1].text == "(" and self.lexemes[i + 1].kind == "symbol":
+            self.pending.append(_Pending("(", lexeme.place, function=lexeme.text))
+            return 2, True
+        if lexeme.kind in ("name", "quoted"):
+            self._push(self.word(lexeme, only_terminals=True))
+            return 1, False
+        if lexeme.text == "-":
+            self.pending.append(_Pending("neg", lexeme.place))
+            return 1, True
+        if lexeme.text == "(":
+            self.pending.append(_Pending("(", lexeme.place))
+            return 1, True
+        raise _error(self.text, lexeme, "a number, a name or `(`")
+
+    def _operator(self, i: int) -> tuple[int, bool]:
+        lexeme = self.lexemes[i]
+        symbol = lexeme.text if lexeme.kind == "symbol" else ""
+        if symbol in _BINDING:
+            # `^` takes from the right, the others from the left.
+            self._reduce(_BINDING[symbol] + (symbol == "^"))
+            self.pending.append(_Pending(symbol, lexeme.place))
+            return 1, True
+        if symbol in (")", ","):
+            self._reduce(0)
+            bracket = self.pending[-1] if self.pending else None
+            if bracket is None or (symbol == "," and bracket.function is None):
+                raise _error(self.text, lexeme, "an operator or the end")
+            bracket.arguments += 1
+            if symbol == ",":
+                return 1, True
+            self.pending.pop()
+            if bracket.function is not None:
+                self._call(bracket)
+            return 1, False
+        raise _error(self.text, lexeme, "an operator, `)` or the end")
+
+    def _reduce(self, binding: int) -> None:
+        """Finish the pending operators that bind at least this tightly, down to the last open bracket."""
+        while self.pending and self.pending[-1].symbol != "(" and _BINDING[self.pending[-1].symbol] >= binding:
+            done = self.pending.pop()
+            self._apply(_NAMES[done.symbol], 1 if done.symbol == "neg" else 2, done.place)
+
+    def _call(self, bracket: _Pending) -> None:
+        assert bracket.function is not None, "only calls come here"
+        if bracket.function == CONSTANT_NAME:
+            self._valued_constant(bracket)
+            return
+        name = ALIASES.get(bracket.function, bracket.function)
+        if name not in OPERATORS:
+            raise ParseError(f"`{bracket.function}` at character {bracket.place + 1} is not an operator.")
+        self._apply(name, bracket.arguments, bracket.place)
+
+    def _valued_constant(self, bracket: _Pending) -> None:
+        ids, values = self.operands.pop()
+        token = self.library[ids[0]]
+        if bracket.arguments != 1 or len(ids) != 1 or token.kind not in (TokenKind.LITERAL, TokenKind.CONSTANT):
+            raise ParseError(f"`{CONSTANT_NAME}(...)` at character {bracket.place + 1} takes one number.")
+        value = token.value if token.kind is TokenKind.LITERAL else values[0]
+        self._push(self.constant(value, _Lexeme("name", CONSTANT_NAME, bracket.place)))
+
+    def _apply(self, name: str, count: int, place: int) -> None:
+        if name not in self.operators:
+            raise ParseError(
+                f"`{name}` at character {place + 1} is not in the library, which has "
+                f"{', '.join(self.operators) or 'no operators'}."
+            )
+        token_id = self.operators[name]
+        if self.library[token_id].arity != count:
+            raise ParseError(
+                f"`{name}` at character {place + 1} takes {self.library[token_id].arity} argument(s), but has {count}."
+            )
+        arguments = self.operands[len(self.operands) - count :]
+        del self.operands[len(self.operands) - count :]
+        ids = (token_id, *(i for argument in arguments for i in argument[0]))
+        self._push((ids, (math.nan, *(value for argument in arguments for value in argument[1]))))
+
+    def _push(self, operand: Parsed) -> None:
+        if len(operand[0]) > MAX_TOKENS:
+            raise ParseError(f"An expression is at most {MAX_TOKENS} tokens, but this one is larger.")
+        self.operands.append(operand)
+
+    def word(self, lexeme: _Lexeme, *, only_terminals: bool = False) -> Parsed:
+        """Return the token that a name stands for; x1, x2, ... are the columns where no column has that name."""
+        name = lexeme.text
+        if lexeme.kind == "name" and name == CONSTANT_NAME:
+            return self.constant(1.0, lexeme)
+        if name in self.variables:
+            return (self.variables[name],), (math.nan,)
+        canonical = ALIASES.get(name, name)
+        if lexeme.kind != "quoted" and not only_terminals and canonical in self.operators:
+            return (self.operators[canonical],), (math.nan,)
+        place = re.fullmatch(r"x([1-9]\d{0,5})", name)
+        if place and int(place[1]) <= len(self.columns):
+            return (self.columns[int(place[1]) - 1],), (math.nan,)
+        known = [token.name for token in self.library.variables[:10]]
+        raise _error(self.text, lexeme, f"a variable ({', '.join(known)}{', ...' if len(self.columns) > 10 else ''})")
+
+    def number(self, value: float, lexeme: _Lexeme) -> Parsed:
+        """Return the literal of that value, or else a constant."""
+        if value in self.literals:
+            return (self.literals[value],), (math.nan,)
+        if self.constant_id is None:
+            allowed = ", ".join(repr(number) for number in self.literals) or "none"
+            raise ParseError(
+                f"The number {value!r} at character {lexeme.place + 1} is not in the library (its literals: {allowed}; "
+                "no fitted constants)."
+            )
+        return self.constant(value, lexeme)
+
+    def constant(self, value: float, lexeme: _Lexeme) -> Parsed:
+        """Return a fitted constant with that value."""
+        if self.constant_id is None:
+            raise ParseError(f"`{CONSTANT_NAME}` at character {lexeme.place + 1} needs a library with constants.")
+        return (self.constant_id,), (value,)

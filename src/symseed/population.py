@@ -1,0 +1,156 @@
+"""Many formulas as one block of arrays: what is sampled, varied, scored and learnt from.
+
+Axis letters: N rows, L positions in a row. Trees, parents, strings are derived from the block and never stored beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from symseed import _core
+from symseed.errors import DataError
+from symseed.expression import Expression
+from symseed.library import Library, TokenIds
+
+Lengths: TypeAlias = npt.NDArray[np.int32]
+Constants: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """N expressions of one library, in prefix order; arrays are read-only.
+
+    `constants[i, j]` is the value of the constant at position j of row i, NaN where there is none: the same slice moves
+    tokens and constants. Build one with `Population.of` or `Population.from_expressions`.
+    """
+
+    library: Library
+    tokens: TokenIds  # (N, L), `library.pad` after the end of a row
+    lengths: Lengths  # (N,)
+    constants: Constants  # (N, L)
+
+    @classmethod
+    def of(
+        cls,
+        library: Library,
+        tokens: npt.ArrayLike,
+        lengths: npt.ArrayLike,
+        constants: npt.ArrayLike | None = None,
+    ) -> Population:
+        """Check and copy arrays; constants that are not given are 1.
+
+        Raises:
+            DataError: where shapes do not match, or a row is not one complete expression of the library.
+        """
+        ids = np.array(tokens)
+        sizes = np.array(lengths)
+        if ids.ndim != 2 or sizes.shape != (len(ids),):
+            raise DataError(
+                f"`tokens` must be (N, L) and `lengths` (N,), but their shapes are {ids.shape} and {sizes.shape}."
+            )
+        if len(ids) and not (1 <= sizes.min() and sizes.max() <= ids.shape[1]):
+            raise DataError(
+                f"Each of `lengths` must be from 1 to L ({ids.shape[1]}), but they run from {sizes.min()} to {sizes.max()}."
+            )
+        inside = np.arange(ids.shape[1]) < sizes[:, None]
+        if np.any(inside & ((ids < 0) | (ids >= len(library)))):
+            raise DataError(f"Each token must be an id of the library (0 to {len(library) - 1}).")
+        ids = np.where(inside, ids, library.pad).astype(np.uint16)
+        arity = np.append(library.arities, 0)[np.where(inside, ids, len(library))]
+        open_slots = 1 + np.cumsum(np.where(inside, arity - 1, 0), axis=1)
+        last = np.arange(ids.shape[1]) == sizes[:, None] - 1
+        broken = np.any((inside & ~last & (open_slots <= 0)) | (last & (open_slots != 0)), axis=1)
+        if broken.any():
+            raise DataError(f"Row {np.flatnonzero(broken)[0]} is not one complete expression in prefix order.")
+        holds = np.append(library.is_constant, False)[np.where(inside, ids, len(library))]
+        values = np.ones(ids.shape) if constants is None else np.array(constants, dtype=np.float64)
+        if values.shape != ids.shape:
+            raise DataError(f"`constants` must have the shape of `tokens`, {ids.shape}, but it is {values.shape}.")
+        values = np.where(holds, values, np.nan)
+        if not np.isfinite(values[holds]).all():
+            raise DataError("Each constant must be finite. Leave `constants` out to start each at 1.")
+        return cls.wrap(library, ids, sizes.astype(np.int32), values)
+
+    @classmethod
+    def wrap(cls, library: Library, tokens: TokenIds, lengths: Lengths, constants: Constants) -> Population:
+        """Take arrays that are known to be right and that nobody else holds."""
+        for array in (tokens, lengths, constants):
+            array.setflags(write=False)
+        return cls(library, tokens, lengths, constants)
+
+    @classmethod
+    def from_expressions(cls, expressions: Sequence[Expression]) -> Population:
+        """Build a population from expressions of one library, at least one."""
+        if not expressions:
+            raise DataError("A population is built from at least one expression, but none was given.")
+        library = expressions[0].library
+        if any(expression.library != library for expression in expressions):
+            raise DataError("The expressions of a population must share one library.")
+        shape = (len(expressions), max(len(expression) for expression in expressions))
+        ids = np.full(shape, library.pad, dtype=np.uint16)
+        values = np.full(shape, np.nan)
+        for i, expression in enumerate(expressions):
+            ids[i, : len(expression)] = expression.ids
+            values[i, : len(expression)] = expression.constants
+        lengths = np.array([len(expression) for expression in expressions], dtype=np.int32)
+        return cls.wrap(library, ids, lengths, values)
+
+    def __len__(self) -> int:
+        """Return N."""
+        return len(self.tokens)
+
+    def __getitem__(self, row: int) -> Expression:
+        """Return one row for human eyes."""
+        length = self.lengths[row]
+        return Expression(
+            self.library,
+            tuple(int(i) for i in self.tokens[row, :length]),
+            tuple(float(value) for value in self.constants[row, :length]),
+        )
+
+    def __iter__(self) -> Iterable[Expression]:  # type: ignore[override]
+        """Give the rows one by one."""
+        return (self[row] for row in range(len(self)))
+
+    def take(self, rows: npt.ArrayLike) -> Population:
+        """Return some rows, by index or by mask."""
+        chosen = np.asarray(rows)
+        return self.wrap(self.library, self.tokens[chosen], self.lengths[chosen], self.constants[chosen])
+
+    def with_constants(self, constants: Constants) -> Population:
+        """Return the same rows with other constants, as a fit gives them."""
+        return self.wrap(self.library, self.tokens, self.lengths, constants)
+
+    @staticmethod
+    def concatenate(populations: Sequence[Population]) -> Population:
+        """Return all rows of several populations of one library, in order."""
+        library = populations[0].library
+        if any(population.library != library for population in populations):
+            raise DataError("Populations that are put together must share one library.")
+        width = max(population.tokens.shape[1] for population in populations)
+
+        def widened(array: npt.NDArray[np.generic], fill: float) -> npt.NDArray[np.generic]:
+            return np.pad(array, ((0, 0), (0, width - array.shape[1])), constant_values=fill)  # type: ignore[call-overload]
+
+        return Population.wrap(
+            library,
+            np.concatenate([widened(population.tokens, library.pad) for population in populations]),
+            np.concatenate([population.lengths for population in populations]),
+            np.concatenate([widened(population.constants, np.nan) for population in populations]),
+        )
+
+    @property
+    def complexity(self) -> npt.NDArray[np.int64]:
+        """Sum of the complexities of each row's tokens, (N,)."""
+        table = np.append(self.library.complexities, 0)
+        return table[np.minimum(self.tokens, len(self.library))].sum(axis=1)
+
+    @property
+    def fingerprints(self) -> npt.NDArray[np.uint64]:
+        """128 bits for each row, (N, 2): equal rows have equal ones."""
+        return _core.fingerprints(self.library.vocabulary, self.tokens, self.lengths, self.constants)
