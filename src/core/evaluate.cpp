@@ -20,7 +20,8 @@ Failure judge(const Manner& manner, int opcode, const double* a, const double* b
 }
 
 // A prefix of length n has at most (n + 1) / 2 values waiting.
-Workspace::Workspace(std::size_t max_length) : buffer_((max_length + 3) / 2 * 2 * kBlock), stack_((max_length + 3) / 2) {}
+Workspace::Workspace(std::size_t max_length)
+    : buffer_((max_length + 3) / 2 * 2 * kBlock), stack_((max_length + 3) / 2) {}
 
 Outcome Workspace::run(const Manner& manner, const Vocabulary& vocabulary, Row row, const Samples& samples,
                        std::size_t first, int points) {

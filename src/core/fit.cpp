@@ -192,8 +192,8 @@ void Tape::find_children(const Vocabulary& vocabulary, Row row) {
   }
 }
 
-Outcome Tape::run(const Manner& manner, const Vocabulary& vocabulary, Row row, const Samples& samples, std::size_t first,
-                  int points) {
+Outcome Tape::run(const Manner& manner, const Vocabulary& vocabulary, Row row, const Samples& samples,
+                  std::size_t first, int points) {
   find_children(vocabulary, row);
   for (int position = row.length; position-- > 0;) {
     const Token token = row.tokens[position];

@@ -27,8 +27,8 @@ class Tape {
  public:
   explicit Tape(std::size_t max_length);
 
-  // Forward, then backward: afterwards `derivative(position)` is d row / d (value at position), for every position whose
-  // subtree holds a constant.
+  // Forward, then backward: afterwards `derivative(position)` is d row / d (value at position), for every position
+  // whose subtree holds a constant.
   Outcome run(const Manner& manner, const Vocabulary& vocabulary, Row row, const Samples& samples, std::size_t first,
               int points);
   const double* value(int position) const { return values_[static_cast<std::size_t>(position)]; }

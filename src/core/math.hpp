@@ -10,7 +10,7 @@ namespace symseed::SYMSEED_ISA {
 
 // Adding it to |t| < 2^51 rounds t to an integer, which then stands in the low bits of the sum.
 inline constexpr double kRound = 0x1.8p52;
-inline constexpr double kLn2High = 0x1.62e42feep-1;           // 32 bits, so that n * kLn2High is exact
+inline constexpr double kLn2High = 0x1.62e42feep-1;  // 32 bits, so that n * kLn2High is exact
 inline constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 
 // c[0] + c[1] x + ... by Estrin's scheme: short dependency chains, a fixed order of operations.
@@ -29,11 +29,10 @@ template <int N>
   }
 }
 
-inline constexpr double kExp[] = {0x1.0000000000001p-1,  0x1.5555555555556p-3,  0x1.5555555553d63p-5,
-                                  0x1.11111111109b3p-7,  0x1.6c16c1788bd90p-10, 0x1.a01a01a7c41d5p-13,
-                                  0x1.a019b90d2ae7ap-16, 0x1.71de0dae63bb3p-19, 0x1.289185613a3d6p-22,
-                                  0x1.af38a9b0ec855p-26};
-inline constexpr double kSin[] = {-0x1.5555555555555p-3,  0x1.1111111111107p-7,  -0x1.a01a01a018aa6p-13,
+inline constexpr double kExp[] = {
+    0x1.0000000000001p-1,  0x1.5555555555556p-3,  0x1.5555555553d63p-5,  0x1.11111111109b3p-7,  0x1.6c16c1788bd90p-10,
+    0x1.a01a01a7c41d5p-13, 0x1.a019b90d2ae7ap-16, 0x1.71de0dae63bb3p-19, 0x1.289185613a3d6p-22, 0x1.af38a9b0ec855p-26};
+inline constexpr double kSin[] = {-0x1.5555555555555p-3,  0x1.1111111111107p-7,   -0x1.a01a01a018aa6p-13,
                                   0x1.71de3a54562a8p-19,  -0x1.ae6455a1a9e7ep-26, 0x1.6124014cbe2fcp-33,
                                   -0x1.ae513415aadccp-41, 0x1.89a3f16388edcp-49};
 inline constexpr double kLog[] = {0x1.5555555555558p-1, 0x1.9999999995273p-2, 0x1.2492492dfd86cp-2,

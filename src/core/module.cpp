@@ -91,7 +91,8 @@ bool has_signal() {
   return PyErr_CheckSignals() != 0;
 }
 
-// Runs native work without the interpreter's lock; a signal that arrives meanwhile ends it with the handler's exception.
+// Runs native work without the interpreter's lock; a signal that arrives meanwhile ends it with the handler's
+// exception.
 template <class Work>
 void run(Work work) {
   try {
@@ -159,7 +160,8 @@ Samples make_samples(const Array<double, 2>& X, const Array<double, 1>& y, const
   out.weight.resize(out.padded);
   for (std::size_t i = 0; i < out.padded; ++i) {
     const std::size_t from = std::min(i, points - 1);
-    for (std::size_t v = 0; v < out.variables; ++v) out.columns[v * out.padded + i] = X.data()[from * out.variables + v];
+    for (std::size_t v = 0; v < out.variables; ++v)
+      out.columns[v * out.padded + i] = X.data()[from * out.variables + v];
     out.target[i] = y.data()[from];
     out.weight[i] = i < points ? weight.data()[i] : 0.0;
   }
@@ -429,8 +431,8 @@ nb::tuple bind_mutate(const Rules& rules, const Tokens& tokens, const Lengths& l
 }
 
 nb::tuple bind_next_generation(const Rules& rules, const Tokens& tokens, const Lengths& lengths,
-                               const Constants& constants, const Array<double, 1>& reward,
-                               const VarySettings& settings, std::uint64_t seed, std::uint64_t step) {
+                               const Constants& constants, const Array<double, 1>& reward, const VarySettings& settings,
+                               std::uint64_t seed, std::uint64_t step) {
   const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
   require(rows.count > 0 && reward.shape(0) == rows.count, "`reward` must have one value per row, at least one.");
   const std::size_t stride = brood_stride(rules, rows);

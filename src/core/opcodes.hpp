@@ -1,8 +1,9 @@
 // The operators: name, arity, complexity, value and derivative of each. The one definition; Python reads this table.
 //
-// To add one: write its struct, append it to `Operators`. `value` works on vectors; where it gives NaN for arguments that
-// the operator does take, `exact` says what the C library says. `slope` is the partial derivative by each argument,
-// given the arguments and the value. Complexities are those of the authors' released code; pow, min and max are ours.
+// To add one: write its struct, append it to `Operators`. `value` works on vectors; where it gives NaN for arguments
+// that the operator does take, `exact` says what the C library says. `slope` is the partial derivative by each
+// argument, given the arguments and the value. Complexities are those of the authors' released code; pow, min and max
+// are ours.
 #pragma once
 
 #include <cmath>
@@ -171,7 +172,7 @@ struct Logabs {
 };
 
 // An operator's opcode is its place in this list.
-using Operators = std::tuple<Add, Sub, Mul, Div, Pow, Min, Max, Sin, Cos, Tan, Exp, Log, Sqrt, Square, Cube, Quartic, Inv,
-                             Neg, Abs, Tanh, Sigmoid, Expneg, Logabs>;
+using Operators = std::tuple<Add, Sub, Mul, Div, Pow, Min, Max, Sin, Cos, Tan, Exp, Log, Sqrt, Square, Cube, Quartic,
+                             Inv, Neg, Abs, Tanh, Sigmoid, Expneg, Logabs>;
 
 }  // namespace symseed::SYMSEED_ISA

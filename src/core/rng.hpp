@@ -17,7 +17,8 @@ inline std::uint64_t mix(std::uint64_t x) {
 class Rng {
  public:
   Rng(std::uint64_t seed, std::uint64_t step, std::uint64_t row)
-      : offset_(mix(mix(mix(seed + kGolden) + step) + row)), key_(mix(mix(row + kGolden) ^ mix(seed) ^ (step * kGolden))) {}
+      : offset_(mix(mix(mix(seed + kGolden) + step) + row)),
+        key_(mix(mix(row + kGolden) ^ mix(seed) ^ (step * kGolden))) {}
 
   std::uint64_t next() { return mix(mix(offset_ + kGolden * ++count_) ^ key_); }
   // Uniform in [0, 1), 53 bits.

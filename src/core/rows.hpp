@@ -51,8 +51,8 @@ struct Rows {
 // Points per block: results of a block stay in the first-level cache.
 inline constexpr int kBlock = 256;
 
-// A dataset's own copy, by column, padded to whole groups of eight points. Padding repeats the last point with weight 0,
-// so that it never fails where the data do not and adds nothing to a sum.
+// A dataset's own copy, by column, padded to whole groups of eight points. Padding repeats the last point with weight
+// 0, so that it never fails where the data do not and adds nothing to a sum.
 struct Samples {
   std::size_t points;
   std::size_t padded;

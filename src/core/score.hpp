@@ -55,7 +55,7 @@ class Cache {
 // As `fit_constants` where settings are given, else as `squared_errors`; equal rows are computed once. Gives the number
 // of rows that were computed.
 std::size_t score(Cache& cache, const Manner& manner, const Vocabulary& vocabulary, const Rows& rows,
-                  const Samples& samples, const std::optional<FitSettings>& fit, int threads,
-                  Monitor& monitor, double* constants, double* error, Outcome* outcome);
+                  const Samples& samples, const std::optional<FitSettings>& fit, int threads, Monitor& monitor,
+                  double* constants, double* error, Outcome* outcome);
 
 }  // namespace symseed

@@ -193,7 +193,8 @@ Generation next_generation(const Rules& rules, const Rows& rows, const double* r
       const std::size_t row = first + i;
       out.touched[row] = is_crossed || is_mutated;
       out.lengths[row] = children[i].length();
-      std::copy(children[i].tokens.begin(), children[i].tokens.end(), out.tokens.begin() + static_cast<std::ptrdiff_t>(row * stride));
+      std::copy(children[i].tokens.begin(), children[i].tokens.end(),
+                out.tokens.begin() + static_cast<std::ptrdiff_t>(row * stride));
       std::copy(children[i].constants.begin(), children[i].constants.end(),
                 out.constants.begin() + static_cast<std::ptrdiff_t>(row * stride));
     }

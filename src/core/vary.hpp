@@ -1,7 +1,7 @@
 // Variation: (random source, parents) -> child. Operators of the paper's genetic programming, over prefix rows.
 //
-// A child that breaks a rule is made again, up to `retries` times, and then becomes a copy of its parent. Constants move
-// with their tokens; a new constant starts at 1.
+// A child that breaks a rule is made again, up to `retries` times, and then becomes a copy of its parent. Constants
+// move with their tokens; a new constant starts at 1.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,11 @@ struct Child {
 };
 
 struct VarySettings {
-  double crossover = 0.5;        // probability that a pair crosses
-  double mutation = 0.5;         // probability that a row mutates
-  int tournament = 5;            // rows drawn, the best of which becomes a parent
-  int new_depth = 3;             // greatest height of a new subtree
-  int retries = 0;               // times that a violating child is made again
+  double crossover = 0.5;                     // probability that a pair crosses
+  double mutation = 0.5;                      // probability that a row mutates
+  int tournament = 5;                         // rows drawn, the best of which becomes a parent
+  int new_depth = 3;                          // greatest height of a new subtree
+  int retries = 0;                            // times that a violating child is made again
   double weights[kMutations] = {1, 1, 1, 1};  // relative probability of each Mutation
 };
 

@@ -120,9 +120,9 @@ class Walker {
   int slot_size() const;
 
   const Rules& rules_;
-  std::vector<Frame> frames_;  // operators with arguments to come
-  std::vector<Word> below_;    // (frames + 1, words): forbidden below each of them
-  std::vector<int> counts_;    // of each limit
+  std::vector<Frame> frames_;      // operators with arguments to come
+  std::vector<Word> below_;        // (frames + 1, words): forbidden below each of them
+  std::vector<int> counts_;        // of each limit
   std::vector<std::uint8_t> met_;  // of each needed set
   int depth_ = 0;
   int length_ = 0;
@@ -134,8 +134,8 @@ class Walker {
 // it is; -1 for a legal row.
 int first_violation(Walker& walker, const Token* tokens, int length);
 
-// Draws a legal expression, each token with probability proportional to exp(prior logits) among those allowed. Gives its
-// length, or 0 where `tries` walks all ended where nothing was allowed.
+// Draws a legal expression, each token with probability proportional to exp(prior logits) among those allowed. Gives
+// its length, or 0 where `tries` walks all ended where nothing was allowed.
 int sample(Walker& walker, Rng& rng, int tries, Token* tokens);
 
 }  // namespace symseed

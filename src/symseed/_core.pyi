@@ -7,8 +7,8 @@ What every function here keeps to:
 
 - Arrays are C-contiguous and of the dtype shown; outputs are new. Arguments that would make it read outside an array
   raise `ValueError`. It does no other checks: the modules above do, with better sentences.
-- A row is one complete expression in prefix order: token ids in `tokens[i, :lengths[i]]`, and `constants[i, j]` the value of
-  the constant at position j (NaN where the token is not one).
+- A row is one complete expression in prefix order: token ids in `tokens[i, :lengths[i]]`, and `constants[i, j]` the
+  value of the constant at position j (NaN where the token is not one).
 - The interpreter's lock is released while it works. A signal that Python wants to handle (Ctrl-C) ends a call within
   about 50 ms, with whatever the handler raises.
 - No state is kept between calls except in the objects passed in. Random functions are pure functions of
@@ -44,11 +44,9 @@ class Vocabulary:
         """Take, for each of T tokens, its kind, its column (variables) and its value (literals)."""
 
 class Samples:
-    """A dataset's own copy, in the layout that evaluation wants: M * (V + 2) float64, whatever happens to the arrays."""
+    """A dataset's own copy, in the layout that evaluation wants: M * (V + 2) float64."""
 
-    def __init__(
-        self, X: npt.NDArray[np.float64], y: npt.NDArray[np.float64], weight: npt.NDArray[np.float64]
-    ) -> None:
+    def __init__(self, X: npt.NDArray[np.float64], y: npt.NDArray[np.float64], weight: npt.NDArray[np.float64]) -> None:
         """Take `X` (M, V), `y` (M,) and `weight` (M,); all finite."""
 
 class Rules:
@@ -169,9 +167,7 @@ class Cache:
         strict: bool,
         threads: int,
         instruction_set: str | None = None,
-    ) -> tuple[
-        npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32], Constants, int
-    ]:
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32], Constants, int]:
         """Return errors, failures, positions, constants, and the number of rows that had to be computed.
 
         As `fit_constants` with `fit` = (iterations, restarts, seed), or as `squared_errors` without. One cache serves
@@ -204,12 +200,9 @@ class VarySettings:
         retries: int,
         weights: list[float],
     ) -> None:
-        """Take the two probabilities, the tournament's size, the greatest height of a new subtree, how often a violating
-        child is made again, and the relative weights of the four mutations."""
+        """Take probabilities, sizes and weights, as `VariationSettings` explains them."""
 
-def tournament(
-    reward: npt.NDArray[np.float64], count: int, size: int, seed: int, step: int
-) -> npt.NDArray[np.int64]:
+def tournament(reward: npt.NDArray[np.float64], count: int, size: int, seed: int, step: int) -> npt.NDArray[np.int64]:
     """Return `count` rows, each the best of `size` drawn with replacement (the first drawn of equals)."""
 
 def crossover(

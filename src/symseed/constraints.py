@@ -1,7 +1,7 @@
 """Constraints: what no expression of a search space may be.
 
-A constraint says itself in terms of three kinds of rule (`Relation`, `Limit`, `Need`), which the core compiles into tables
-that one walker reads. Sampling and evolution therefore cannot disagree about them.
+A constraint says itself in terms of three kinds of rule (`Relation`, `Limit`, `Need`), which the core compiles into
+tables that one walker reads. Sampling and evolution therefore cannot disagree about them.
 """
 
 from __future__ import annotations
@@ -196,5 +196,7 @@ def _ids(library: Library, names: tuple[str, ...]) -> tuple[int, ...]:
     known = {token.name for token in library.tokens} | set(OPERATORS) | set(ALIASES) | {"const"}
     for name in names:
         if name not in known:
-            raise SettingsError(f"A constraint names `{name}`, which is neither an operator nor a token of the library.")
+            raise SettingsError(
+                f"A constraint names `{name}`, which is neither an operator nor a token of the library."
+            )
     return tuple(library.ids(names))

@@ -52,7 +52,7 @@ class Dataset:
             table = table[:, None]
         if table.ndim != 2 or table.shape[0] == 0 or table.shape[1] == 0:
             raise DataError(
-                f"`X` must be a table of samples by variables with at least one of each, but its shape is {table.shape}."
+                f"`X` must be a table of samples by variables, at least one of each, but its shape is {table.shape}."
             )
         target = _floats(y, "y")
         if target.ndim == 2 and target.shape[1] == 1:
@@ -68,7 +68,9 @@ class Dataset:
         _check_finite(target, "`y`")
         _check_finite(weight, "`weights`")
         if weight.min() < 0.0 or weight.max() == 0.0:
-            raise DataError("`weights` must not be negative, and not all 0. Leave them out to weigh every sample alike.")
+            raise DataError(
+                "`weights` must not be negative, and not all 0. Leave them out to weigh every sample alike."
+            )
         return cls(_frozen(table), _frozen(target), _frozen(weight), labels)
 
     def __len__(self) -> int:

@@ -129,7 +129,7 @@ class Expression:
             threads=1,
         )
         if not failure[0] or len(table) == 1:
-            return prediction[0]
+            return np.asarray(prediction[0])
         middle = len(table) // 2
         return np.concatenate([self._values(table[:middle]), self._values(table[middle:])])
 

@@ -1,11 +1,11 @@
 """Many formulas as one block of arrays: what is sampled, varied, scored and learnt from.
 
-Axis letters: N rows, L positions in a row. Trees, parents, strings are derived from the block and never stored beside it.
+Axis letters: N rows, L positions in a row. Trees, parents, strings are derived from the block, never stored beside it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -53,9 +53,10 @@ class Population:
             raise DataError(
                 f"`tokens` must be (N, L) and `lengths` (N,), but their shapes are {ids.shape} and {sizes.shape}."
             )
-        if len(ids) and not (1 <= sizes.min() and sizes.max() <= ids.shape[1]):
+        if len(ids) and not (sizes.min() >= 1 and sizes.max() <= ids.shape[1]):
             raise DataError(
-                f"Each of `lengths` must be from 1 to L ({ids.shape[1]}), but they run from {sizes.min()} to {sizes.max()}."
+                f"Each of `lengths` must be from 1 to L ({ids.shape[1]}), but they run from {sizes.min()} to "
+                f"{sizes.max()}."
             )
         inside = np.arange(ids.shape[1]) < sizes[:, None]
         if np.any(inside & ((ids < 0) | (ids >= len(library)))):
@@ -113,7 +114,7 @@ class Population:
             tuple(float(value) for value in self.constants[row, :length]),
         )
 
-    def __iter__(self) -> Iterable[Expression]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[Expression]:
         """Give the rows one by one."""
         return (self[row] for row in range(len(self)))
 
@@ -135,7 +136,7 @@ class Population:
         width = max(population.tokens.shape[1] for population in populations)
 
         def widened(array: npt.NDArray[np.generic], fill: float) -> npt.NDArray[np.generic]:
-            return np.pad(array, ((0, 0), (0, width - array.shape[1])), constant_values=fill)  # type: ignore[call-overload]
+            return np.pad(array, ((0, 0), (0, width - array.shape[1])), constant_values=fill)
 
         return Population.wrap(
             library,
@@ -148,7 +149,7 @@ class Population:
     def complexity(self) -> npt.NDArray[np.int64]:
         """Sum of the complexities of each row's tokens, (N,)."""
         table = np.append(self.library.complexities, 0)
-        return table[np.minimum(self.tokens, len(self.library))].sum(axis=1)
+        return np.asarray(table[np.minimum(self.tokens, len(self.library))].sum(axis=1, dtype=np.int64))
 
     @property
     def fingerprints(self) -> npt.NDArray[np.uint64]:

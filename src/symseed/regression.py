@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from symseed import _core
 from symseed.dataset import Dataset
@@ -19,7 +19,7 @@ from symseed.task import Counts, Evaluation
 class RegressionSettings:
     """How a regression task scores."""
 
-    fit: FitSettings | None = FitSettings()
+    fit: FitSettings | None = field(default_factory=FitSettings)
     """How constants are fitted; None leaves them as they are."""
 
     strict: bool = False
@@ -42,8 +42,8 @@ class RegressionSettings:
         check_threads(self.threads)
         if self.cache_bytes < 1024 or self.cached_constants < 0:
             raise SettingsError(
-                f"`cache_bytes` must be at least 1024 and `cached_constants` at least 0, but they are {self.cache_bytes} "
-                f"and {self.cached_constants}."
+                f"`cache_bytes` must be at least 1024 and `cached_constants` at least 0, but they are "
+                f"{self.cache_bytes} and {self.cached_constants}."
             )
 
 

@@ -6,9 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 
-def inverse_nrmse(
-    error: npt.NDArray[np.float64], total_weight: float, variance: float
-) -> npt.NDArray[np.float64]:
+def inverse_nrmse(error: npt.NDArray[np.float64], total_weight: float, variance: float) -> npt.NDArray[np.float64]:
     """Return 1 / (1 + NRMSE), the paper's reward, in [0, 1]; 0 where the error is NaN.
 
     NRMSE is the root of the mean squared error over the standard deviation of y; a constant y counts as deviation 1.

@@ -1,7 +1,8 @@
 """Variation: tournament selection, crossover and the four mutations, over whole populations.
 
-Every function is a pure function of its seed, its step and the row: `(seed, parents) -> children`. A child that breaks a
-rule of the space is made again up to `retries` times, and then is a copy of its parent. Constants move with their tokens.
+Every function is a pure function of its seed, its step and the row: `(seed, parents) -> children`. A child that breaks
+a rule of the space is made again up to `retries` times, and then is a copy of its parent. Constants move with their
+tokens.
 """
 
 from __future__ import annotations
@@ -164,9 +165,7 @@ def next_generation(
         seed,
         step,
     )
-    return Offspring(
-        Population.wrap(population.library, tokens, lengths, constants), parent, touched.astype(np.bool_)
-    )
+    return Offspring(Population.wrap(population.library, tokens, lengths, constants), parent, touched.astype(np.bool_))
 
 
 def _check(space: SearchSpace, population: Population) -> None:

@@ -1,0 +1,66 @@
+# Everything from a fresh clone: `make demo` and `make test` set up .venv by themselves.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := $(shell find src CMakeLists.txt pyproject.toml README.md LICENSE -type f -not -name '*.pyc')
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+ASAN_LIBRARIES = $(shell $${CXX:-c++} -print-file-name=libasan.so):$(shell $${CXX:-c++} -print-file-name=libstdc++.so)
+
+.PHONY: help demo test lint perf sanitize wheel clean
+
+help:  ## Say what can be made
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+demo: $(VENV)/installed  ## Fit a few candidate laws to the planets and compare them
+	$(BIN)/symseed evaluate planets --target period_days 'const * axis_au' 'const * axis_au ^ 2' \
+	  'const * axis_au + const' 'const * exp(const * axis_au)' 'const * sqrt(axis_au ^ 3)' 'const * axis_au ^ const'
+
+test: $(VENV)/installed $(VENV)/test-tools  ## Run the tests against the installed package
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/installed $(VENV)/test-tools $(VENV)/lint-tools  ## Formats, lint rules, types, layers, and the native stub
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/clang-format --dry-run --Werror src/core/*.hpp src/core/*.cpp perf/*.cpp
+	$(BIN)/python -m pytest -q tests/test_stub.py
+
+perf: $(VENV)/installed $(VENV)/perf-tools  ## Measure speed beside peers and the hardware; figures go to build/perf.json
+	$(BIN)/python perf/run.py --json build/perf.json
+
+sanitize: $(VENV)/installed $(VENV)/test-tools  ## Run the core's tests with address and undefined-behaviour sanitizers
+	$(PIP) --no-deps --no-build-isolation --upgrade --target build/sanitize \
+	  --config-settings=build-dir=build/sanitize-objects --config-settings=cmake.define.SYMSEED_SANITIZE=ON .
+	LD_PRELOAD=$(ASAN_LIBRARIES) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
+	  PYTHONPATH=build/sanitize $(BIN)/python -m pytest -p no:cacheprovider --timeout 600 -m 'not memory' tests
+
+wheel: $(VENV)/build-tools  ## Build a wheel into dist/
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+
+clean:  ## Remove everything that was built
+	rm -rf $(VENV) build dist
+
+# Stamps: each group of tools is installed once, at the versions of constraints.txt.
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/build-tools: constraints.txt | $(VENV)/bin/python
+	$(PIP) cmake nanobind ninja scikit-build-core
+	@touch $@
+
+$(VENV)/test-tools: constraints.txt | $(VENV)/bin/python
+	$(PIP) hypothesis pytest pytest-timeout pytest-xdist
+	@touch $@
+
+$(VENV)/lint-tools: constraints.txt | $(VENV)/bin/python
+	$(PIP) clang-format import-linter mypy ruff
+	@touch $@
+
+$(VENV)/perf-tools: constraints.txt | $(VENV)/bin/python
+	$(PIP) gplearn psutil pyoperon
+	@touch $@
+
+$(VENV)/installed: $(SOURCES) $(VENV)/build-tools
+	$(PIP) --no-build-isolation .
+	@touch $@

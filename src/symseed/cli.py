@@ -1,0 +1,100 @@
+"""The command line: every command that `symseed` has."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+
+import click
+import numpy as np
+
+import symseed
+from symseed import _core, tables
+from symseed.dataset import Dataset
+from symseed.errors import SymseedError
+from symseed.evaluation import Errors, Failure, fit
+from symseed.expression import Expression
+from symseed.fitting import FitSettings
+from symseed.library import Library
+from symseed.parsing import numbers_in
+from symseed.population import Population
+from symseed.tokens import OPERATORS
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(symseed.__version__, prog_name="symseed")
+def commands() -> None:
+    """Find short formulas in data."""
+
+
+@commands.command()
+@click.argument("data")
+@click.argument("formulas", nargs=-1, required=True)
+@click.option("--target", required=True, help="The column to be explained.")
+@click.option("--restarts", default=20, show_default=True, help="Random starts for the constants of each formula.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def evaluate(data: str, formulas: tuple[str, ...], target: str, restarts: int, as_json: bool) -> None:
+    """Fit the constants of FORMULAS to DATA and compare them.
+
+    DATA is a CSV file with a header, or a table that ships with symseed (planets). In a formula, `const` is a constant
+    to be fitted, numbers stay as they are, and columns go by their names: 'const * sqrt(axis_au ^ 3)'.
+    """
+    dataset = tables.read(data, target)
+    numbers = dict.fromkeys(number for formula in formulas for number in numbers_in(formula))
+    library = Library.of([*OPERATORS, *numbers], dataset.names, constants=True)
+    population = Population.from_expressions([Expression.parse(formula, library) for formula in formulas])
+    fitted, errors = fit(population, dataset, FitSettings(iterations=100, restarts=restarts))
+    order = np.lexsort((errors.error, fitted.complexity))
+    if as_json:
+        click.echo(json.dumps([_record(fitted, errors, dataset, int(row)) for row in order]))
+        return
+    click.echo(f"{len(dataset)} samples, target {target}, from {', '.join(dataset.names)}")
+    click.echo(f"{'complexity':>10}  {'rmse':>10}  {'R^2':>10}  formula")
+    for row in order:
+        record = _record(fitted, errors, dataset, int(row))
+        if record["failure"]:
+            click.echo(f"{record['complexity']:>10}  {'-':>10}  {'-':>10}  {record['formula']}  ({record['failure']})")
+        else:
+            click.echo(
+                f"{record['complexity']:>10}  {record['rmse']:>10.4g}  {record['r2']:>10.7f}  {record['formula']}"
+            )
+
+
+@commands.command()
+def doctor() -> None:
+    """Say what symseed runs on, and check that it computes what NumPy does."""
+    click.echo(f"symseed {symseed.__version__}, Python {platform.python_version()}, NumPy {np.__version__}")
+    click.echo(f"{platform.platform()}, {os.cpu_count()} cores")
+    click.echo(f"instruction sets: {', '.join(_core.instruction_sets())} (the first is used)")
+    x = np.linspace(0.1, 3.0, 1000)
+    expression = Expression.parse("sin(x1 * x1) * exp(-x1) + log(x1) / sqrt(x1)", Library.of(list(OPERATORS), 1))
+    expected = np.sin(x * x) * np.exp(-x) + np.log(x) / np.sqrt(x)
+    worst = float(np.max(np.abs(expression.evaluate(x[:, None]) - expected)))
+    if worst > 1e-14:
+        raise click.ClickException(f"The core differs from NumPy by {worst:.1e}; expected at most 1e-14. Rebuild it.")
+    click.echo(f"the core agrees with NumPy (largest difference {worst:.1e})")
+
+
+def _record(population: Population, errors: Errors, dataset: Dataset, row: int) -> dict[str, float | int | str | None]:
+    """One line of the comparison."""
+    failure = Failure(errors.failure[row])
+    mean_square = float(errors.error[row]) / dataset.total_weight
+    is_scored = failure is Failure.NONE
+    return {
+        "complexity": int(population.complexity[row]),
+        "rmse": mean_square**0.5 if is_scored else None,
+        "r2": 1.0 - mean_square / dataset.variance if is_scored and dataset.variance > 0.0 else None,
+        "formula": str(population[row]),
+        "failure": None if is_scored else failure.sentence,
+    }
+
+
+def main() -> None:
+    """Run a command; a mistake of the user's ends it with one sentence and exit code 2."""
+    try:
+        commands()
+    except SymseedError as error:
+        click.echo(f"symseed: {error}", err=True)
+        sys.exit(2)
