@@ -20,37 +20,67 @@ Failure judge(const Manner& manner, int opcode, const double* a, const double* b
 }
 
 // A prefix of length n has at most (n + 1) / 2 values waiting.
-Workspace::Workspace(std::size_t max_length)
-    : buffer_((max_length + 3) / 2 * 2 * kBlock), stack_((max_length + 3) / 2) {}
+Workspace::Workspace(std::size_t max_length, const Vocabulary& vocabulary, const Samples& samples)
+    : vocabulary_(vocabulary),
+      samples_(samples),
+      block_(static_cast<std::ptrdiff_t>(std::min<std::size_t>(kBlock, samples.padded))),
+      slots_((max_length + 3) / 2 * 2 * static_cast<std::size_t>(block_)),
+      stack_((max_length + 3) / 2),
+      leaf_(vocabulary.size()),
+      literals_(static_cast<std::size_t>(std::count(vocabulary.kind.begin(), vocabulary.kind.end(), kLiteral)) *
+                static_cast<std::size_t>(block_)) {
+  double* next = literals_.data();
+  for (std::size_t t = 0; t < vocabulary.size(); ++t) {
+    if (vocabulary.kind[t] != kLiteral) continue;
+    std::fill(next, next + block_, vocabulary.value[t]);
+    leaf_[t] = next;
+    next += block_;
+  }
+  go_to(0);
+}
 
-Outcome Workspace::run(const Manner& manner, const Vocabulary& vocabulary, Row row, const Samples& samples,
-                       std::size_t first, int points) {
-  const double** top = stack_.data();  // one past the last value
-  // From the last token to the first, every operator finds its arguments on the stack, the left one on top.
+void Workspace::go_to(std::size_t first) {
+  points_ = static_cast<int>(std::min<std::size_t>(kBlock, samples_.padded - first));
+  for (std::size_t t = 0; t < vocabulary_.size(); ++t) {
+    if (vocabulary_.kind[t] == kVariable) {
+      leaf_[t] = samples_.column(static_cast<std::size_t>(vocabulary_.variable[t])) + first;
+    }
+  }
+}
+
+Outcome Workspace::run(const Manner& manner, Row row) {
+  if (manner.strict) return run_strictly(manner, row);
+  const Stop stop = manner.kernels->interpret({row.tokens, row.constants, row.length, points_, vocabulary_.kind.data(),
+                                               leaf_.data(), slots_.data(), block_, stack_.data()});
+  result_ = stop.values;
+  if (stop.position < 0) return {};
+  const int kind = vocabulary_.kind[row.tokens[stop.position]];
+  return {kind < kOperatorCount ? flag_raised(kind, stop.a, stop.b) : Failure::invalid, stop.position};
+}
+
+// As `interpret` does it, one operator at a time, so that the flags of each can be asked for.
+Outcome Workspace::run_strictly(const Manner& manner, Row row) {
+  const double** top = stack_.data();
   for (int position = row.length; position-- > 0;) {
     const Token token = row.tokens[position];
-    const int kind = vocabulary.kind[token];
-    double* slot = buffer_.data() + (top - stack_.data()) * 2 * kBlock;
-    if (kind == kVariable) {
-      *top++ = samples.column(static_cast<std::size_t>(vocabulary.variable[token])) + first;
-    } else if (kind >= kLiteral) {
-      const double value = kind == kLiteral ? vocabulary.value[token] : row.constants[position];
-      if (!std::isfinite(value)) return {Failure::invalid, position};
-      std::fill(slot, slot + points, value);
-      *top++ = slot;
+    const int kind = vocabulary_.kind[token];
+    const int arity = vocabulary_.arity[token];
+    const double* a = arity > 0 ? top[-1] : nullptr;
+    const double* b = arity > 0 ? top[-arity] : nullptr;
+    top -= arity;
+    double* out = slots_.data() + (top - stack_.data()) * 2 * block_;
+    if (out == a || out == b) out += block_;
+    if (arity > 0) {
+      const int bad = manner.kernels->forward[static_cast<std::size_t>(kind)](a, b, out, points_);
+      const Failure failure = judge(manner, kind, a, b, out, points_, bad);
+      if (failure != Failure::none) return {failure, position};
+      *top++ = out;
+    } else if (kind == kConstant) {
+      if (!std::isfinite(row.constants[position])) return {Failure::invalid, position};
+      std::fill(out, out + points_, row.constants[position]);
+      *top++ = out;
     } else {
-      const int arity = vocabulary.arity[token];
-      const double* a = top[-1];
-      const double* b = top[-arity];
-      top -= arity;
-      slot -= arity * 2 * kBlock;
-      if (slot == a || slot == b) slot += kBlock;
-      const int bad = manner.kernels->forward[static_cast<std::size_t>(kind)](a, b, slot, points);
-      if (bad >= 0 || manner.strict) [[unlikely]] {
-        const Failure failure = judge(manner, kind, a, b, slot, points, bad);
-        if (failure != Failure::none) return {failure, position};
-      }
-      *top++ = slot;
+      *top++ = leaf_[token];
     }
   }
   result_ = stack_[0];
@@ -63,15 +93,16 @@ double sum_lanes(const double* lanes) {
 
 void squared_errors(const Manner& manner, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
                     int threads, Monitor& monitor, double* error, Outcome* outcome) {
-  parallel_chunks(rows.count, kChunk, threads, [&] {
-    return [&, workspace = Workspace(rows.stride)](std::size_t begin, std::size_t end) mutable {
+  parallel_chunks(rows.count, kChunk, threads, monitor, [&] {
+    return [&, workspace = Workspace(rows.stride, vocabulary, samples)](std::size_t begin, std::size_t end) mutable {
       double lanes[kChunk][8] = {};
       std::fill(outcome + begin, outcome + end, Outcome{});
       for_each_block(samples, [&](std::size_t first, int points) {
         monitor.check();
+        workspace.go_to(first);
         for (std::size_t i = begin; i < end; ++i) {
           if (!outcome[i].ok()) continue;
-          outcome[i] = workspace.run(manner, vocabulary, rows[i], samples, first, points);
+          outcome[i] = workspace.run(manner, rows[i]);
           if (!outcome[i].ok()) continue;
           manner.kernels->add_squared_error(workspace.result(), samples.target.data() + first,
                                             samples.weight.data() + first, points, lanes[i - begin]);
@@ -90,15 +121,16 @@ void squared_errors(const Manner& manner, const Vocabulary& vocabulary, const Ro
 
 void predictions(const Manner& manner, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
                  int threads, Monitor& monitor, double* prediction, Outcome* outcome) {
-  parallel_chunks(rows.count, 1, threads, [&] {
-    return [&, workspace = Workspace(rows.stride)](std::size_t begin, std::size_t end) mutable {
+  parallel_chunks(rows.count, 1, threads, monitor, [&] {
+    return [&, workspace = Workspace(rows.stride, vocabulary, samples)](std::size_t begin, std::size_t end) mutable {
       for (std::size_t i = begin; i < end; ++i) {
         double* out = prediction + i * samples.points;
         outcome[i] = {};
         for_each_block(samples, [&](std::size_t first, int points) {
           monitor.check();
           if (!outcome[i].ok()) return;
-          outcome[i] = workspace.run(manner, vocabulary, rows[i], samples, first, points);
+          workspace.go_to(first);
+          outcome[i] = workspace.run(manner, rows[i]);
           if (!outcome[i].ok()) return;
           const std::size_t real = std::min<std::size_t>(static_cast<std::size_t>(points), samples.points - first);
           std::memcpy(out + first, workspace.result(), real * sizeof(double));

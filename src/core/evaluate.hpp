@@ -28,19 +28,28 @@ struct Manner {
 Failure judge(const Manner& manner, int opcode, const double* a, const double* b, const double* values, int points,
               int bad);
 
-// Room for the values of one row on one block of points.
+// Room for the values of rows of up to `max_length` tokens on one block of points at a time.
 class Workspace {
  public:
-  explicit Workspace(std::size_t max_length);
+  Workspace(std::size_t max_length, const Vocabulary& vocabulary, const Samples& samples);
 
-  // Evaluates `row` on points first ... first + points - 1. On success `result` points to its values.
-  Outcome run(const Manner& manner, const Vocabulary& vocabulary, Row row, const Samples& samples, std::size_t first,
-              int points);
+  // Turns to the block of points that begins at `first`.
+  void go_to(std::size_t first);
+  // Evaluates a row on that block. On success `result` points to its values.
+  Outcome run(const Manner& manner, Row row);
   const double* result() const { return result_; }
 
  private:
-  std::vector<double> buffer_;        // two slots per depth of the stack, so that no output is an input
+  Outcome run_strictly(const Manner& manner, Row row);
+
+  const Vocabulary& vocabulary_;
+  const Samples& samples_;
+  std::ptrdiff_t block_;  // points of the largest block
+  int points_ = 0;
+  Lines slots_;                       // two per depth of the stack, so that no output is an input
   std::vector<const double*> stack_;  // values that wait for their operator
+  std::vector<const double*> leaf_;   // (T,): values of each variable and literal on the block
+  Lines literals_;                    // a block for each literal
   const double* result_ = nullptr;
 };
 

@@ -70,7 +70,7 @@ class Fitter {
         settings_(settings),
         monitor_(monitor),
         tape_(stride),
-        workspace_(stride) {}
+        workspace_(stride, vocabulary, samples) {}
 
   Fit run(Row row) {
     const std::vector<int> places = constant_places(vocabulary_, row);
@@ -107,7 +107,8 @@ class Fitter {
     for_each_block(samples_, [&](std::size_t first, int points) {
       if (!fit.outcome.ok()) return;
       monitor_.check();
-      fit.outcome = workspace_.run(manner_, vocabulary_, row, samples_, first, points);
+      workspace_.go_to(first);
+      fit.outcome = workspace_.run(manner_, row);
       if (!fit.outcome.ok()) return;
       manner_.kernels->add_squared_error(workspace_.result(), samples_.target.data() + first,
                                          samples_.weight.data() + first, points, lanes);
@@ -273,7 +274,7 @@ Linearisation linearise(const Manner& manner, const Vocabulary& vocabulary, Row 
 void fit_constants(const Manner& manner, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
                    const FitSettings& settings, int threads, Monitor& monitor, double* constants, double* error,
                    Outcome* outcome) {
-  parallel_chunks(rows.count, 1, threads, [&] {
+  parallel_chunks(rows.count, 1, threads, monitor, [&] {
     return [&, fitter = Fitter(manner, vocabulary, samples, settings, monitor, rows.stride)](std::size_t begin,
                                                                                              std::size_t end) mutable {
       for (std::size_t i = begin; i < end; ++i) {

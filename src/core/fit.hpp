@@ -36,15 +36,15 @@ class Tape {
 
  private:
   void find_children(const Vocabulary& vocabulary, Row row);
-  static const double* slot(const std::vector<double>& buffer, int position) {
+  static const double* slot(const Lines& buffer, int position) {
     return buffer.data() + static_cast<std::size_t>(position) * kBlock;
   }
-  static double* slot(std::vector<double>& buffer, int position) {
+  static double* slot(Lines& buffer, int position) {
     return buffer.data() + static_cast<std::size_t>(position) * kBlock;
   }
 
-  std::vector<double> value_buffer_;
-  std::vector<double> derivative_buffer_;
+  Lines value_buffer_;
+  Lines derivative_buffer_;
   std::vector<const double*> values_;  // of each position; a variable's are the data themselves
   std::vector<int> right_;             // position of the second argument, or of the only one
   std::vector<std::uint8_t> varies_;   // does the subtree hold a constant?

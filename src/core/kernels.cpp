@@ -38,14 +38,111 @@ int repair(const double* a, const double* b, double* out, int points) {
 }
 
 template <class Op>
-int forward(const double* a, const double* b, double* out, int points) {
-  Bits seen{};
+[[gnu::always_inline]] inline int apply(const double* a, const double* b, double* out, int points) {
+  Seen seen{};
   for (int i = 0; i < points; i += kLanes) {
     const Vec value = value_at<Op>(a, b, i);
     store(out + i, value);
     seen = note_non_finite(seen, value);
   }
   return any_non_finite(seen) ? repair<Op>(a, b, out, points) : -1;
+}
+
+template <class Op>
+int forward(const double* a, const double* b, double* out, int points) {
+  return apply<Op>(a, b, out, points);
+}
+
+// Every token jumps straight to the code of the next one, where the compiler has computed jumps: a jump of its own for
+// each operator is easier to predict than one for all.
+#if defined(__GNUC__)
+#define SYMSEED_NEXT                              \
+  if (position == 0) return {-1, stack[0], 0, 0}; \
+  token = tokens[--position];                     \
+  goto* labels[kinds[token]];
+#else
+#define SYMSEED_NEXT goto next;
+#endif
+
+#define SYMSEED_OPERATOR(opcode)                        \
+  operator_##opcode : {                                 \
+    using Op = std::tuple_element_t<opcode, Operators>; \
+    const double* a = top[-1];                          \
+    const double* b = top[-Op::arity];                  \
+    top -= Op::arity;                                   \
+    double* out = slots + (top - stack) * 2 * block;    \
+    if (out == a || out == b) out += block;             \
+    const int bad = apply<Op>(a, b, out, points);       \
+    if (bad >= 0) [[unlikely]]                          \
+      return {position, nullptr, a[bad], b[bad]};       \
+    *top++ = out;                                       \
+    SYMSEED_NEXT                                        \
+  }
+
+#define SYMSEED_EACH_OPERATOR(X) \
+  X(0)                           \
+  X(1)                           \
+  X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20) X(21) X(22)
+static_assert(kOperatorCount == 23, "SYMSEED_EACH_OPERATOR names every opcode");
+
+// From the last token to the first, every operator finds its arguments on the stack, the left one on top. Points is
+// their number where the compiler may know it, else 0; then slots are as close as they can be.
+template <int Points>
+Stop interpret(const Passage& passage) {
+  const int points = Points > 0 ? Points : passage.points;
+  const std::ptrdiff_t block = Points > 0 ? Points : passage.block;
+  const Token* const tokens = passage.tokens;
+  const std::uint8_t* const kinds = passage.kind;
+  double* const slots = passage.slots;
+  const double** const stack = passage.stack;
+  const double** top = stack;  // one past the last value
+  const double* const* const leaves = passage.leaf;
+  int position = passage.length;
+  Token token;
+#if defined(__GNUC__)
+#define SYMSEED_LABEL(opcode) &&operator_##opcode,
+  static const void* const labels[] = {SYMSEED_EACH_OPERATOR(SYMSEED_LABEL) && leaf, &&leaf, &&constant};
+#undef SYMSEED_LABEL
+  SYMSEED_NEXT
+#else
+next:
+  if (position == 0) return {-1, stack[0], 0, 0};
+  token = tokens[--position];
+#define SYMSEED_CASE(opcode) \
+  case opcode:               \
+    goto operator_##opcode;
+  switch (kinds[token]) {
+    SYMSEED_EACH_OPERATOR(SYMSEED_CASE)
+    case kConstant:
+      goto constant;
+    default:
+      goto leaf;
+  }
+#undef SYMSEED_CASE
+#endif
+leaf:
+  *top++ = leaves[token];
+  SYMSEED_NEXT
+constant:
+  {
+    const double value = passage.constants[position];
+    if (!is_finite(value)) [[unlikely]]
+      return {position, nullptr, value, value};
+    double* out = slots + (top - stack) * 2 * block;
+    for (int i = 0; i < points; i += kLanes) store(out + i, splat(value));
+    *top++ = out;
+    SYMSEED_NEXT
+  }
+  SYMSEED_EACH_OPERATOR(SYMSEED_OPERATOR)
+}
+
+#undef SYMSEED_EACH_OPERATOR
+#undef SYMSEED_OPERATOR
+#undef SYMSEED_NEXT
+
+// The paper's problems have 20 points, three groups of eight.
+Stop interpret_any(const Passage& passage) {
+  return passage.points == 24 && passage.block == 24 ? interpret<24>(passage) : interpret<0>(passage);
 }
 
 [[gnu::always_inline]] inline Vec finite_or_zero(Vec value) { return choose(value - value == 0.0, value, Vec{}); }
@@ -93,7 +190,8 @@ void add_product(const double* a, const double* b, const double* weight, int poi
 
 template <std::size_t... I>
 constexpr Kernels make_kernels(std::index_sequence<I...>) {
-  return {{&forward<std::tuple_element_t<I, Operators>>...},
+  return {&interpret_any,
+          {&forward<std::tuple_element_t<I, Operators>>...},
           {&backward<std::tuple_element_t<I, Operators>>...},
           &add_squared_error,
           &add_product};

@@ -4,10 +4,41 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 
 namespace symseed {
 
+using Token = std::uint16_t;
+
 inline constexpr int kOperatorCount = 23;
+
+// What a token is: an operator's opcode, or one of these.
+inline constexpr std::uint8_t kVariable = kOperatorCount;
+inline constexpr std::uint8_t kLiteral = kOperatorCount + 1;
+inline constexpr std::uint8_t kConstant = kOperatorCount + 2;
+
+// A row on a block of points, as plain pointers: what `Kernels::interpret` reads and where it may write.
+struct Passage {
+  const Token* tokens;        // in prefix order
+  const double* constants;    // beside them
+  int length;                 // of the row
+  int points;                 // of the block
+  const std::uint8_t* kind;   // of each token of the library
+  const double* const* leaf;  // the values of each variable and literal on the block
+  double* slots;              // two blocks for each value that waits, so that no output is an input
+  std::ptrdiff_t block;       // from one slot to the next: at least `points`
+  const double** stack;       // values that wait for their operator
+};
+
+// Where a row stopped: -1, and its values, if it did not.
+struct Stop {
+  int position;
+  const double* values;
+  // Of the operator that gave no finite value: its arguments there.
+  double a;
+  double b;
+};
 
 struct Kernels {
   // out = operator(a, b); b is ignored by operators of one argument. Returns the first point whose value is not finite,
@@ -16,6 +47,9 @@ struct Kernels {
   // grad_a = grad * d operator / d a, and likewise for b; non-finite slopes count as 0.
   using Backward = void (*)(const double* a, const double* b, const double* value, const double* grad, double* grad_a,
                             double* grad_b, int points);
+  // Every token of a row, up to the first value that is not finite.
+  using Interpret = Stop (*)(const Passage& passage);
+  Interpret interpret;
   std::array<Forward, kOperatorCount> forward;
   std::array<Backward, kOperatorCount> backward;
   // lanes[i % 8] += weight[i] * (prediction[i] - target[i])^2.

@@ -32,9 +32,8 @@ template <int N>
 inline constexpr double kExp[] = {
     0x1.0000000000001p-1,  0x1.5555555555556p-3,  0x1.5555555553d63p-5,  0x1.11111111109b3p-7,  0x1.6c16c1788bd90p-10,
     0x1.a01a01a7c41d5p-13, 0x1.a019b90d2ae7ap-16, 0x1.71de0dae63bb3p-19, 0x1.289185613a3d6p-22, 0x1.af38a9b0ec855p-26};
-inline constexpr double kSin[] = {-0x1.5555555555555p-3,  0x1.1111111111107p-7,   -0x1.a01a01a018aa6p-13,
-                                  0x1.71de3a54562a8p-19,  -0x1.ae6455a1a9e7ep-26, 0x1.6124014cbe2fcp-33,
-                                  -0x1.ae513415aadccp-41, 0x1.89a3f16388edcp-49};
+inline constexpr double kSin[] = {-0x1.5555555555555p-3, 0x1.1111111110bb1p-7,   -0x1.a01a019e8357dp-13,
+                                  0x1.71de37961e4c6p-19, -0x1.ae600a926c89ap-26, 0x1.5e0af186af739p-33};
 inline constexpr double kLog[] = {0x1.5555555555558p-1, 0x1.9999999995273p-2, 0x1.2492492dfd86cp-2,
                                   0x1.c71c62d5e53e0p-3, 0x1.7462b91b8df65p-3, 0x1.39fdcceb4bb45p-3,
                                   0x1.2b5f68a50d903p-3};
@@ -42,6 +41,7 @@ inline constexpr double kLog[] = {0x1.5555555555558p-1, 0x1.9999999995273p-2, 0x
 inline constexpr double kHalfPi[] = {0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69, 0x1.b839a252049c1p-104};
 
 inline constexpr double kNan = __builtin_nan("");
+inline constexpr std::uint64_t kLowBit = 1;
 
 // exp(x) - 1 = scale * part + (scale - 1), with scale = 2^n and part = exp(r) - 1 for the rest r.
 struct ScaledExp {
@@ -88,31 +88,58 @@ struct ScaledExp {
   return choose(x >= 0x1p-1022, result, splat(kNan));
 }
 
-// x - n pi/2 for an integer |n| < 2^20.
-[[gnu::always_inline]] inline Vec less_half_pi(Vec x, Vec n) {
-  return (((x - n * kHalfPi[0]) - n * kHalfPi[1]) - n * kHalfPi[2]) - n * kHalfPi[3];
+// x = rest + n pi/2 with |rest| <= pi/4; the low bits of `quadrant` are those of n. |x| <= 2^20.
+struct Turned {
+  Vec rest;
+  Bits quadrant;
+};
+
+[[gnu::always_inline]] inline Turned less_half_pi(Vec x) {
+  const Vec shifted = x * 0x1.45f306dc9c883p-1 + kRound;  // x / (pi/2)
+  const Vec n = shifted - kRound;
+  // The first product is taken off exactly; what the second one rounds away is given to the third.
+  const Vec first = x - n * kHalfPi[0];
+  const Vec second = first - n * kHalfPi[1];
+  const Vec lost = (first - second) - n * kHalfPi[1];
+  return {(second - (n * kHalfPi[2] - lost)) - n * kHalfPi[3], bits(shifted)};
 }
-// sin(r) for |r| <= pi/2, its sign turned where the top bit of `turn` is set; NaN where |x| is too large.
-[[gnu::always_inline]] inline Vec sin_of_rest(Vec x, Vec r, Bits turn) {
+
+// sin(r) for |r| <= pi/4.
+[[gnu::always_inline]] inline Vec sin_of_rest(Vec r) {
   const Vec z = r * r;
-  const Vec result = r + r * (z * polynomial<8>(z, kSin));
-  return choose(absolute(x) <= 0x1p20, from_bits(bits(result) ^ (turn & kSign)), splat(kNan));
+  return r + r * (z * polynomial<6>(z, kSin));
+}
+
+// sin(rest + quadrant pi/2); NaN where |x| is too large. In odd quadrants that is cos(rest) = 1 - 2 sin(rest/2)^2, up
+// to its sign, so that one polynomial does for both.
+[[gnu::always_inline]] inline Vec sin_of_turned(Vec x, Vec rest, Bits quadrant) {
+  const Vec half_if_odd = from_bits(0x3ff0000000000000u - ((quadrant & kLowBit) << 52));
+  const Vec s = sin_of_rest(rest * half_if_odd);
+  const Vec result = choose(half_if_odd < 1.0, 1.0 - 2.0 * (s * s), s);
+  return choose(absolute(x) <= 0x1p20, from_bits(bits(result) ^ ((quadrant << 62) & kSign)), splat(kNan));
 }
 
 // |x| <= 2^20.
 [[gnu::always_inline]] inline Vec sin(Vec x) {
-  const Vec shifted = x * 0x1.45f306dc9c883p-2 + kRound;  // x / pi
-  const Vec n = shifted - kRound;
-  return sin_of_rest(x, less_half_pi(x, n * 2.0), bits(shifted) << 63);
+  const Turned t = less_half_pi(x);
+  return sin_of_turned(x, t.rest, t.quadrant);
 }
 
-// |x| <= 2^20: cos(x) = sin(x + pi/2), the nearest odd multiple of pi/2 taken off.
+// |x| <= 2^20: cos(x) = sin(x + pi/2).
 [[gnu::always_inline]] inline Vec cos(Vec x) {
-  const Vec shifted = (x * 0x1.45f306dc9c883p-2 - 0.5) + kRound;
-  const Vec n = shifted - kRound;
-  return sin_of_rest(x, less_half_pi(x, n * 2.0 + 1.0), (bits(shifted) << 63) ^ kSign);
+  const Turned t = less_half_pi(x);
+  return sin_of_turned(x, t.rest, t.quadrant + kLowBit);
 }
 
-[[gnu::always_inline]] inline Vec tan(Vec x) { return sin(x) / cos(x); }
+// |x| <= 2^20: tan(rest), or -1 / tan(rest) in odd quadrants.
+[[gnu::always_inline]] inline Vec tan(Vec x) {
+  const Turned t = less_half_pi(x);
+  const Vec half = sin_of_rest(t.rest * 0.5);
+  const Vec sine = sin_of_rest(t.rest);
+  const Vec cosine = 1.0 - 2.0 * (half * half);
+  const auto is_even = from_bits(0x3ff0000000000000u - ((t.quadrant & kLowBit) << 52)) == 1.0;
+  const Vec result = choose(is_even, sine, -cosine) / choose(is_even, cosine, sine);
+  return choose(absolute(x) <= 0x1p20, result, splat(kNan));
+}
 
 }  // namespace symseed::SYMSEED_ISA

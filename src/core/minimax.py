@@ -48,11 +48,11 @@ def log_correction(z: mp.mpf) -> mp.mpf:
 def main() -> None:
     """Print every table."""
     half_ln2 = mp.log(2) / 2 * mp.mpf("1.0001")
-    half_pi = mp.pi / 2 * mp.mpf("1.0001")
+    quarter_pi = mp.pi / 4 * mp.mpf("1.0001")
     bound = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2 * mp.mpf("1.001")
     tables = {
         "kExp": interpolate(exp_correction, -half_ln2, half_ln2, 9),
-        "kSin": interpolate(sin_correction, mp.mpf(0), half_pi**2, 7),
+        "kSin": interpolate(sin_correction, mp.mpf(0), quarter_pi**2, 5),
         "kLog": interpolate(log_correction, mp.mpf(0), bound, 6),
     }
     for name, coefficients in tables.items():

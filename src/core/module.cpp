@@ -7,6 +7,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <limits>
 #include <memory>
 #include <stdexcept>
 
@@ -29,8 +30,23 @@ using Tokens = Array<Token, 2>;
 using Lengths = Array<std::int32_t, 1>;
 using Constants = Array<double, 2>;
 
-void require(bool condition, const char* sentence) {
-  if (!condition) throw std::invalid_argument(sentence);
+// An array that is taken as it is: converting one could change a token's value without a word.
+auto operator""_array(const char* name, std::size_t) { return nb::arg(name).noconvert(); }
+
+inline void require(bool condition, const char* sentence) {
+  if (!condition) [[unlikely]]
+    throw std::invalid_argument(sentence);
+}
+
+// A NumPy array of its own memory, not filled with anything: for what is too large to be written twice.
+template <class T>
+NewArray<T> new_numpy(std::initializer_list<std::size_t> shape) {
+  std::size_t size = 1;
+  for (const std::size_t axis : shape) size *= axis;
+  std::unique_ptr<T[]> owned(new T[size]);
+  T* data = owned.get();
+  nb::capsule owner(owned.release(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return NewArray<T>(data, shape, owner);
 }
 
 // A NumPy array that owns what the vector held.
@@ -53,29 +69,33 @@ Rows to_rows(const Vocabulary& vocabulary, const Tokens& tokens, const Lengths& 
   const Rows rows{tokens.data(), lengths.data(), constants.data(), tokens.shape(0), tokens.shape(1)};
   require(lengths.shape(0) == rows.count && constants.shape(0) == rows.count && constants.shape(1) == rows.stride,
           "`tokens` (N, L), `lengths` (N,) and `constants` (N, L) must have the same N and L.");
+  const std::uint8_t* const arity = vocabulary.arity.data();
   for (std::size_t i = 0; i < rows.count; ++i) {
     const Row row = rows[i];
     require(row.length >= 1 && static_cast<std::size_t>(row.length) <= rows.stride,
             "Each length must be at least 1 and at most L.");
     int open = 1;
-    bool is_known = true;
-    for (int j = 0; j < row.length && open > 0; ++j) {
-      is_known = is_known && row.tokens[j] < vocabulary.size();
-      if (!is_known) break;
-      open += vocabulary.arity[row.tokens[j]] - 1;
-      if (open == 0 && j + 1 < row.length) open = -1;
+    bool is_early = false;
+    for (int j = 0; j < row.length; ++j) {
+      require(row.tokens[j] < vocabulary.size(), "Each token must be one of the library's.");
+      is_early |= open == 0;
+      open += arity[row.tokens[j]] - 1;
     }
-    require(is_known, "Each token must be one of the library's.");
-    require(open == 0, "Each row must be one complete expression in prefix order.");
+    require(open == 0 && !is_early, "Each row must be one complete expression in prefix order.");
   }
   return rows;
 }
 
 void require_columns(const Vocabulary& vocabulary, const Samples& samples) {
-  for (const std::int32_t variable : vocabulary.variable) {
-    require(static_cast<std::size_t>(variable) < samples.variables || samples.variables == 0,
+  for (std::size_t t = 0; t < vocabulary.size(); ++t) {
+    require(vocabulary.kind[t] != kVariable || static_cast<std::size_t>(vocabulary.variable[t]) < samples.variables,
             "The library has a variable that is not a column of the data.");
   }
+}
+
+void require_counts(int threads, int iterations, int restarts) {
+  require(threads >= 1 && iterations >= 0 && restarts >= 0,
+          "`threads` must be at least 1, `iterations` and `restarts` at least 0.");
 }
 
 Manner to_manner(bool strict, const std::optional<std::string>& instruction_set) {
@@ -137,7 +157,8 @@ Vocabulary make_vocabulary(const Array<std::uint8_t, 1>& kind, const Array<std::
           "`kind`, `variable` and `value` must have the same length, from 1 to 65,534.");
   Vocabulary out;
   for (std::size_t t = 0; t < count; ++t) {
-    require(kind.data()[t] <= kConstant && variable.data()[t] >= 0, "A token's kind or variable is out of range.");
+    require(kind.data()[t] <= kConstant && variable.data()[t] >= 0 && std::isfinite(value.data()[t]),
+            "A token's kind, variable or value is out of range.");
     out.kind.push_back(kind.data()[t]);
     out.arity.push_back(
         kind.data()[t] < kOperatorCount ? static_cast<std::uint8_t>(operator_table()[kind.data()[t]].arity) : 0);
@@ -173,6 +194,7 @@ nb::tuple bind_squared_errors(const Vocabulary& vocabulary, const Samples& sampl
                               const std::optional<std::string>& instruction_set) {
   const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
   require_columns(vocabulary, samples);
+  require_counts(threads, 0, 0);
   const Manner manner = to_manner(strict, instruction_set);
   std::vector<double> error(rows.count);
   std::vector<Outcome> outcome(rows.count);
@@ -188,14 +210,17 @@ nb::tuple bind_predictions(const Vocabulary& vocabulary, const Samples& samples,
                            const std::optional<std::string>& instruction_set) {
   const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
   require_columns(vocabulary, samples);
+  require_counts(threads, 0, 0);
   const Manner manner = to_manner(strict, instruction_set);
-  std::vector<double> prediction(rows.count * samples.points);
+  require(rows.count <= std::numeric_limits<std::ptrdiff_t>::max() / sizeof(double) / samples.points,
+          "The predictions are more than memory can hold.");
+  NewArray<double> prediction = new_numpy<double>({rows.count, samples.points});
   std::vector<Outcome> outcome(rows.count);
   run([&](Monitor& monitor) {
     predictions(manner, vocabulary, rows, samples, threads, monitor, prediction.data(), outcome.data());
   });
   auto [failure, position] = split(outcome);
-  return nb::make_tuple(to_numpy(std::move(prediction), {rows.count, samples.points}), failure, position);
+  return nb::make_tuple(prediction, failure, position);
 }
 
 nb::tuple bind_fit_constants(const Vocabulary& vocabulary, const Samples& samples, const Tokens& tokens,
@@ -204,6 +229,7 @@ nb::tuple bind_fit_constants(const Vocabulary& vocabulary, const Samples& sample
                              const std::optional<std::string>& instruction_set) {
   const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
   require_columns(vocabulary, samples);
+  require_counts(threads, iterations, restarts);
   const Manner manner = to_manner(strict, instruction_set);
   std::vector<double> fitted = copy_of(constants);
   std::vector<double> error(rows.count);
@@ -242,6 +268,7 @@ nb::tuple bind_score(Cache& cache, const Vocabulary& vocabulary, const Samples& 
                      const std::optional<std::string>& instruction_set) {
   const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
   require_columns(vocabulary, samples);
+  require_counts(threads, fit ? std::get<0>(*fit) : 0, fit ? std::get<1>(*fit) : 0);
   const Manner manner = to_manner(strict, instruction_set);
   std::optional<FitSettings> settings;
   if (fit) settings = FitSettings{std::get<0>(*fit), std::get<1>(*fit), std::get<2>(*fit)};
@@ -322,16 +349,19 @@ NewArray<double> bind_logits(const Rules& rules, const Array<Token, 1>& prefix) 
 NewArray<std::int32_t> bind_violations(const Rules& rules, const Tokens& tokens, const Lengths& lengths) {
   require(lengths.shape(0) == tokens.shape(0), "`tokens` (N, L) and `lengths` (N,) must have the same N.");
   std::vector<std::int32_t> out(tokens.shape(0));
-  Walker walker(rules);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const Token* row = tokens.data() + i * tokens.shape(1);
-    const std::int32_t length = lengths.data()[i];
-    require(length >= 1 && static_cast<std::size_t>(length) <= tokens.shape(1), "Each length must be from 1 to L.");
-    for (std::int32_t j = 0; j < length; ++j) {
-      require(row[j] < rules.vocabulary().size(), "Each token must be one of the library's.");
+  run([&](Monitor& monitor) {
+    Walker walker(rules);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      if (i % 64 == 0) monitor.check();
+      const Token* row = tokens.data() + i * tokens.shape(1);
+      const std::int32_t length = lengths.data()[i];
+      require(length >= 1 && static_cast<std::size_t>(length) <= tokens.shape(1), "Each length must be from 1 to L.");
+      for (std::int32_t j = 0; j < length; ++j) {
+        require(row[j] < rules.vocabulary().size(), "Each token must be one of the library's.");
+      }
+      out[i] = first_violation(walker, row, length);
     }
-    out[i] = first_violation(walker, row, length);
-  }
+  });
   return to_numpy(std::move(out));
 }
 
@@ -340,11 +370,11 @@ nb::tuple bind_sample(const Rules& rules, std::size_t count, std::uint64_t seed,
   std::vector<Token> tokens(count * stride, kPad);
   std::vector<std::int32_t> lengths(count);
   run([&](Monitor& monitor) {
-    Walker walker(rules);
+    PriorRunner runner(rules);
     for (std::size_t i = 0; i < count; ++i) {
       if (i % 64 == 0) monitor.check();
       Rng rng(seed, step, i);
-      lengths[i] = sample(walker, rng, tries, tokens.data() + i * stride);
+      lengths[i] = sample(runner, rng, tries, tokens.data() + i * stride);
     }
   });
   return nb::make_tuple(to_numpy(std::move(tokens), {count, stride}), to_numpy(std::move(lengths)));
@@ -354,10 +384,13 @@ NewArray<std::int64_t> bind_tournament(const Array<double, 1>& reward, std::size
                                        std::uint64_t step) {
   require(reward.shape(0) > 0 && size > 0, "A tournament needs at least one row, and a size of at least 1.");
   std::vector<std::int64_t> winner(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    Rng rng(seed, step, i);
-    winner[i] = static_cast<std::int64_t>(Variation::tournament(rng, reward.data(), reward.shape(0), size));
-  }
+  run([&](Monitor& monitor) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i % 64 == 0) monitor.check();
+      Rng rng(seed, step, i);
+      winner[i] = static_cast<std::int64_t>(Variation::tournament(rng, reward.data(), reward.shape(0), size));
+    }
+  });
   return to_numpy(std::move(winner));
 }
 
@@ -437,7 +470,9 @@ nb::tuple bind_next_generation(const Rules& rules, const Tokens& tokens, const L
   require(rows.count > 0 && reward.shape(0) == rows.count, "`reward` must have one value per row, at least one.");
   const std::size_t stride = brood_stride(rules, rows);
   Generation next;
-  run([&](Monitor&) { next = next_generation(rules, rows, reward.data(), settings, seed, step, stride); });
+  run([&](Monitor& monitor) {
+    next = next_generation(rules, rows, reward.data(), settings, seed, step, stride, monitor);
+  });
   return nb::make_tuple(to_numpy(std::move(next.tokens), {rows.count, stride}), to_numpy(std::move(next.lengths)),
                         to_numpy(std::move(next.constants), {rows.count, stride}), to_numpy(std::move(next.parent)),
                         to_numpy(std::move(next.touched)));
@@ -458,6 +493,8 @@ VarySettings make_vary_settings(double crossover, double mutation, int tournamen
 NB_MODULE(_core, m) {
   using namespace symseed;
   m.doc() = "Native core of symseed; see _core.pyi.";
+  // Objects that live until the interpreter ends are no leak worth a page of warnings.
+  nb::set_leak_warnings(false);
   m.attr("VARIABLE") = static_cast<int>(kVariable);
   m.attr("LITERAL") = static_cast<int>(kLiteral);
   m.attr("CONSTANT") = static_cast<int>(kConstant);
@@ -470,45 +507,45 @@ NB_MODULE(_core, m) {
           "__init__",
           [](Vocabulary* self, const Array<std::uint8_t, 1>& kind, const Array<std::int32_t, 1>& variable,
              const Array<double, 1>& value) { new (self) Vocabulary(make_vocabulary(kind, variable, value)); },
-          "kind"_a, "variable"_a, "value"_a);
+          "kind"_array, "variable"_array, "value"_array);
   nb::class_<Samples>(m, "Samples")
       .def(
           "__init__",
           [](Samples* self, const Array<double, 2>& X, const Array<double, 1>& y, const Array<double, 1>& weight) {
             new (self) Samples(make_samples(X, y, weight));
           },
-          "X"_a, "y"_a, "weight"_a);
+          "X"_array, "y"_array, "weight"_array);
   nb::class_<Rules>(m, "Rules")
       .def(nb::new_(&make_rules), "vocabulary"_a, "min_length"_a, "max_length"_a, "relations"_a, "limits"_a, "needed"_a,
-           "bias"_a, "soft_location"_a, "soft_variance"_a)
-      .def("logits", &bind_logits, "prefix"_a)
-      .def("violations", &bind_violations, "tokens"_a, "lengths"_a)
+           "bias"_array, "soft_location"_a, "soft_variance"_a)
+      .def("logits", &bind_logits, "prefix"_array)
+      .def("violations", &bind_violations, "tokens"_array, "lengths"_array)
       .def("sample", &bind_sample, "count"_a, "seed"_a, "step"_a, "tries"_a);
   nb::class_<VarySettings>(m, "VarySettings")
       .def(nb::new_(&make_vary_settings), "crossover"_a, "mutation"_a, "tournament"_a, "new_depth"_a, "retries"_a,
            "weights"_a);
   nb::class_<Cache>(m, "Cache")
       .def(nb::init<std::size_t, std::size_t>(), "max_bytes"_a, "constants_per_row"_a)
-      .def("score", &bind_score, "vocabulary"_a, "samples"_a, "tokens"_a, "lengths"_a, "constants"_a, nb::kw_only(),
-           "fit"_a, "strict"_a, "threads"_a, "instruction_set"_a = nb::none())
+      .def("score", &bind_score, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array, "constants"_array,
+           nb::kw_only(), "fit"_a, "strict"_a, "threads"_a, "instruction_set"_a = nb::none())
       .def_prop_ro("size", &Cache::size)
       .def_prop_ro("unique", &Cache::unique)
       .def_prop_ro("bytes", &Cache::bytes);
 
-  m.def("squared_errors", &bind_squared_errors, "vocabulary"_a, "samples"_a, "tokens"_a, "lengths"_a, "constants"_a,
-        nb::kw_only(), "strict"_a, "threads"_a, "instruction_set"_a = nb::none());
-  m.def("predictions", &bind_predictions, "vocabulary"_a, "samples"_a, "tokens"_a, "lengths"_a, "constants"_a,
-        nb::kw_only(), "strict"_a, "threads"_a, "instruction_set"_a = nb::none());
-  m.def("fit_constants", &bind_fit_constants, "vocabulary"_a, "samples"_a, "tokens"_a, "lengths"_a, "constants"_a,
-        nb::kw_only(), "iterations"_a, "restarts"_a, "seed"_a, "strict"_a, "threads"_a,
+  m.def("squared_errors", &bind_squared_errors, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array,
+        "constants"_array, nb::kw_only(), "strict"_a, "threads"_a, "instruction_set"_a = nb::none());
+  m.def("predictions", &bind_predictions, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array,
+        "constants"_array, nb::kw_only(), "strict"_a, "threads"_a, "instruction_set"_a = nb::none());
+  m.def("fit_constants", &bind_fit_constants, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array,
+        "constants"_array, nb::kw_only(), "iterations"_a, "restarts"_a, "seed"_a, "strict"_a, "threads"_a,
         "instruction_set"_a = nb::none());
-  m.def("linearise", &bind_linearise, "vocabulary"_a, "samples"_a, "tokens"_a, "lengths"_a, "constants"_a);
-  m.def("fingerprints", &bind_fingerprints, "vocabulary"_a, "tokens"_a, "lengths"_a, "constants"_a);
-  m.def("tournament", &bind_tournament, "reward"_a, "count"_a, "size"_a, "seed"_a, "step"_a);
-  m.def("crossover", &bind_crossover, "rules"_a, "tokens"_a, "lengths"_a, "constants"_a, "settings"_a, "seed"_a,
-        "step"_a);
-  m.def("mutate", &bind_mutate, "rules"_a, "tokens"_a, "lengths"_a, "constants"_a, "mutation"_a, "settings"_a, "seed"_a,
-        "step"_a);
-  m.def("next_generation", &bind_next_generation, "rules"_a, "tokens"_a, "lengths"_a, "constants"_a, "reward"_a,
+  m.def("linearise", &bind_linearise, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array, "constants"_array);
+  m.def("fingerprints", &bind_fingerprints, "vocabulary"_a, "tokens"_array, "lengths"_array, "constants"_array);
+  m.def("tournament", &bind_tournament, "reward"_array, "count"_a, "size"_a, "seed"_a, "step"_a);
+  m.def("crossover", &bind_crossover, "rules"_a, "tokens"_array, "lengths"_array, "constants"_array, "settings"_a,
+        "seed"_a, "step"_a);
+  m.def("mutate", &bind_mutate, "rules"_a, "tokens"_array, "lengths"_array, "constants"_array, "mutation"_a,
         "settings"_a, "seed"_a, "step"_a);
+  m.def("next_generation", &bind_next_generation, "rules"_a, "tokens"_array, "lengths"_array, "constants"_array,
+        "reward"_array, "settings"_a, "seed"_a, "step"_a);
 }

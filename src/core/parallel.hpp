@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <exception>
 #include <mutex>
@@ -47,37 +48,60 @@ class Monitor {
 
 // Calls work(begin, end) for chunks of 0 ... count - 1 on up to `threads` threads, this one among them. `make_work` is
 // called once on each thread, so that each has its own workspace. Chunks must not depend on one another. The first
-// exception of any thread is thrown here.
+// exception of any thread is thrown here. `monitor` is this thread's.
 template <class MakeWork>
-void parallel_chunks(std::size_t count, std::size_t chunk, int threads, MakeWork make_work) {
+void parallel_chunks(std::size_t count, std::size_t chunk, int threads, Monitor& monitor, MakeWork make_work) {
   std::atomic<std::size_t> next{0};
   std::atomic<bool> failed{false};
+  std::mutex mutex;
+  std::condition_variable ended;
+  std::size_t running = 0;
   std::exception_ptr error;
-  std::mutex error_mutex;
-  const auto loop = [&] {
+  const auto guarded = [&](auto task) {
     try {
-      auto work = make_work();
-      for (;;) {
-        const std::size_t begin = next.fetch_add(chunk);
-        if (begin >= count || failed.load(std::memory_order_relaxed)) return;
-        work(begin, std::min(count, begin + chunk));
-      }
+      task();
     } catch (...) {
-      const std::lock_guard lock(error_mutex);
+      const std::lock_guard lock(mutex);
       if (!error) error = std::current_exception();
       failed = true;
     }
   };
+  const auto loop = [&] {
+    auto work = make_work();
+    for (;;) {
+      const std::size_t begin = next.fetch_add(chunk);
+      if (begin >= count || failed.load(std::memory_order_relaxed)) return;
+      work(begin, std::min(count, begin + chunk));
+    }
+  };
+  const auto loop_elsewhere = [&] {
+    guarded(loop);
+    const std::lock_guard lock(mutex);
+    --running;
+    ended.notify_one();
+  };
   const std::size_t chunks = (count + chunk - 1) / chunk;
   std::vector<std::thread> others;
   for (std::size_t i = 1; i < std::min(chunks, static_cast<std::size_t>(threads)); ++i) {
+    const std::lock_guard lock(mutex);
     try {
-      others.emplace_back(loop);
+      others.emplace_back(loop_elsewhere);
+      ++running;
     } catch (const std::system_error&) {
       break;  // No more threads to be had: those there are do the work.
     }
   }
-  loop();
+  guarded(loop);
+  // Nothing is left to begin, but others may have long to go, and only this thread can hear of a signal.
+  guarded([&] {
+    std::unique_lock lock(mutex);
+    while (running > 0) {
+      ended.wait_for(lock, std::chrono::milliseconds(20));
+      lock.unlock();
+      monitor.check();
+      lock.lock();
+    }
+  });
   for (std::thread& other : others) other.join();
   if (error) std::rethrow_exception(error);
 }

@@ -3,20 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <vector>
 
 #include "kernels.hpp"
 
 namespace symseed {
 
-using Token = std::uint16_t;
 // What stands in a row after its end.
 inline constexpr Token kPad = 65535;
-
-// What a token is: an operator's opcode, or one of these.
-inline constexpr std::uint8_t kVariable = kOperatorCount;
-inline constexpr std::uint8_t kLiteral = kOperatorCount + 1;
-inline constexpr std::uint8_t kConstant = kOperatorCount + 2;
 
 // A library as arrays over its T tokens.
 struct Vocabulary {
@@ -48,6 +43,21 @@ struct Rows {
   }
 };
 
+// Memory that begins at a whole cache line, so that no vector of eight numbers stands in two of them.
+template <class T>
+struct LineAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t kLine{64};
+
+  LineAllocator() = default;
+  template <class U>
+  LineAllocator(const LineAllocator<U>&) {}
+  T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), kLine)); }
+  void deallocate(T* memory, std::size_t) { ::operator delete(memory, kLine); }
+  bool operator==(const LineAllocator&) const = default;
+};
+using Lines = std::vector<double, LineAllocator<double>>;
+
 // Points per block: results of a block stay in the first-level cache.
 inline constexpr int kBlock = 256;
 
@@ -57,9 +67,9 @@ struct Samples {
   std::size_t points;
   std::size_t padded;
   std::size_t variables;
-  std::vector<double> columns;  // (variables, padded)
-  std::vector<double> target;   // (padded,)
-  std::vector<double> weight;   // (padded,)
+  Lines columns;  // (variables, padded)
+  Lines target;   // (padded,)
+  Lines weight;   // (padded,)
 
   const double* column(std::size_t variable) const { return columns.data() + variable * padded; }
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numbers>
 
 namespace symseed {
 namespace {
@@ -75,19 +76,27 @@ void Cache::insert(const Fingerprint& key, double error, Outcome outcome, const 
   std::copy(fitted, fitted + count, constants_.begin() + static_cast<std::ptrdiff_t>(place * constants_per_row_));
 }
 
-// Flajolet, Fusy, Gandouet and Meunier 2007, with linear counting while registers are empty.
+// The improved raw estimator of Ertl 2017 ("New cardinality estimation algorithms for HyperLogLog sketches", eq. 14):
+// it has no bias at any size, where the original one is 2 % off at two to three rows per register.
 std::size_t Cache::unique() const {
   if (!has_forgotten_) return size_;
   const double registers = static_cast<double>(ranks_.size());
   double sum = 0.0;
   double empty = 0.0;
   for (const std::uint8_t rank : ranks_) {
-    sum += std::ldexp(1.0, -rank);
+    if (rank > 0) sum += std::ldexp(1.0, -rank);
     empty += rank == 0;
   }
-  double estimate = 0.7213 / (1.0 + 1.079 / registers) * registers * registers / sum;
-  if (estimate < 2.5 * registers && empty > 0.0) estimate = registers * std::log(registers / empty);
-  return std::max(size_, static_cast<std::size_t>(estimate));
+  // sigma(x) = x + x^2 + 2 x^4 + 4 x^8 + ... of the share x of empty registers, which is below 1: one row was given up.
+  double power = empty / registers;
+  double sigma = power;
+  for (double factor = 1.0, last = -1.0; sigma != last; factor *= 2.0) {
+    power *= power;
+    last = sigma;
+    sigma += power * factor;
+  }
+  const double estimate = registers * registers / (2.0 * std::numbers::ln2) / (registers * sigma + sum);
+  return std::max(size_, static_cast<std::size_t>(std::lround(estimate)));
 }
 
 void Cache::grow() {
@@ -164,9 +173,7 @@ std::size_t score(Cache& cache, const Manner& manner, const Vocabulary& vocabula
   std::vector<double> fitted;
   for (std::size_t n = 0; n < fresh.size(); ++n) {
     fitted.clear();
-    if (cache.constants_per_row() > 0) {
-      for_each_constant(fresh[n], [&](double& constant, std::size_t) { fitted.push_back(constant); });
-    }
+    for_each_constant(fresh[n], [&](double& constant, std::size_t) { fitted.push_back(constant); });
     cache.insert(fresh_keys[n], fresh_error[n], fresh_outcome[n], fitted.data(), fitted.size());
   }
   return fresh.size();

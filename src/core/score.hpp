@@ -36,7 +36,6 @@ class Cache {
   std::size_t unique() const;
   std::size_t capacity() const { return entries_.size(); }
   std::size_t bytes() const { return entries_.capacity() * sizeof(Entry) + constants_.capacity() * sizeof(double); }
-  std::size_t constants_per_row() const { return constants_per_row_; }
 
  private:
   std::size_t place_of(const Fingerprint& key, std::size_t i) const { return (key.low + i) & (entries_.size() - 1); }

@@ -158,7 +158,7 @@ void Variation::mutate(Rng& rng, Row parent, Mutation mutation, Child& child) {
 }
 
 Generation next_generation(const Rules& rules, const Rows& rows, const double* reward, const VarySettings& settings,
-                           std::uint64_t seed, std::uint64_t step, std::size_t stride) {
+                           std::uint64_t seed, std::uint64_t step, std::size_t stride, Monitor& monitor) {
   Generation out;
   out.tokens.assign(rows.count * stride, kPad);
   out.lengths.resize(rows.count);
@@ -169,6 +169,7 @@ Generation next_generation(const Rules& rules, const Rows& rows, const double* r
   Child children[2];
   Child mutant;
   for (std::size_t first = 0; first < rows.count; first += 2) {
+    if (first % 64 == 0) monitor.check();
     const std::size_t pair = std::min<std::size_t>(2, rows.count - first);
     Rng rng(seed, step, first);
     for (std::size_t i = 0; i < pair; ++i) {

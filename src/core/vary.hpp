@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "parallel.hpp"
 #include "rng.hpp"
 #include "walk.hpp"
 
@@ -69,6 +70,6 @@ struct Generation {
 };
 
 Generation next_generation(const Rules& rules, const Rows& rows, const double* reward, const VarySettings& settings,
-                           std::uint64_t seed, std::uint64_t step, std::size_t stride);
+                           std::uint64_t seed, std::uint64_t step, std::size_t stride, Monitor& monitor);
 
 }  // namespace symseed

@@ -11,6 +11,10 @@
 #include <cstdint>
 #include <cstring>
 
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
 namespace symseed::SYMSEED_ISA {
 
 #if SYMSEED_LANES == 1
@@ -64,18 +68,33 @@ template <class Mask>
 #endif
 }
 
-// Adds up in `seen` whether any value is infinite or NaN: its top bit is set once one was.
-[[gnu::always_inline]] inline Bits note_non_finite(Bits seen, Vec value) {
+// Whether any value so far was infinite or NaN.
+#if SYMSEED_LANES == 8 && defined(__AVX512DQ__)
+using Seen = __mmask8;
+[[gnu::always_inline]] inline Seen note_non_finite(Seen seen, Vec value) {
+  constexpr int kNansAndInfinities = 0x99;
+  return static_cast<Seen>(seen | _mm512_fpclass_pd_mask(value, kNansAndInfinities));
+}
+[[gnu::always_inline]] inline bool any_non_finite(Seen seen) { return seen != 0; }
+#else
+// The top bit is set once the exponent of a value was all ones.
+using Seen = Bits;
+[[gnu::always_inline]] inline Seen note_non_finite(Seen seen, Vec value) {
   return seen | ((bits(value) & kExponent) + kExponentOne);
 }
-[[gnu::always_inline]] inline bool any_non_finite(Bits seen) {
+[[gnu::always_inline]] inline bool any_non_finite(Seen seen) {
 #if SYMSEED_LANES == 1
   return (seen & kSign) != 0;
+#elif SYMSEED_LANES == 4 && defined(__AVX2__)
+  return _mm256_movemask_pd(reinterpret_cast<__m256d>(seen)) != 0;
+#elif SYMSEED_LANES == 2 && defined(__SSE2__)
+  return _mm_movemask_pd(reinterpret_cast<__m128d>(seen)) != 0;
 #else
   std::uint64_t all = 0;
   for (int lane = 0; lane < kLanes; ++lane) all |= seen[lane];
   return (all & kSign) != 0;
 #endif
 }
+#endif
 
 }  // namespace symseed::SYMSEED_ISA

@@ -75,11 +75,12 @@ class Rules {
   int min_length_;
   int max_length_;
   int words_;
-  TokenSet none_;                         // the empty set
-  TokenSet terminals_;                    // tokens without arguments
-  std::vector<TokenSet> below_argument_;  // (T * 2): forbidden as argument 0 or 1 of a token; empty for terminals
-  std::vector<TokenSet> below_;           // (T,): forbidden anywhere below a token
-  std::vector<TokenSet> beside_;          // (T,): forbidden as right sibling of a token; empty where all are allowed
+  TokenSet none_;                     // the empty set
+  TokenSet terminals_;                // tokens without arguments
+  std::vector<int> place_;            // (T,): an operator's place in operators_
+  std::vector<Word> below_argument_;  // (operators, 2, words): forbidden as argument 0 or 1
+  std::vector<Word> below_;           // (operators, words): forbidden anywhere below
+  std::vector<TokenSet> beside_;      // (T,): forbidden as right sibling of a token; empty where all are allowed
   std::vector<Pair> pairs_;
   std::vector<Limit> limits_;
   std::vector<TokenSet> needed_;  // an expression holds at least one token of each
@@ -87,9 +88,9 @@ class Rules {
   // Size of the smallest expression below a token that its argument rules allow, and of the smallest argument; a size
   // above max_length_ means that there is none.
   std::vector<int> smallest_;           // (T,)
-  std::vector<int> smallest_argument_;  // (T * 2)
+  std::vector<int> smallest_argument_;  // (operators, 2)
   int smallest_root_ = 1;
-  std::vector<TokenSet> larger_than_;  // (max_length_ + 1): tokens whose smallest expression exceeds that size
+  std::vector<Word> larger_than_;  // (max_length_ + 1, words): tokens whose smallest expression exceeds that size
   std::vector<std::vector<Token>> by_arity_;
   std::vector<Token> operators_;
 };
@@ -103,6 +104,13 @@ class Walker {
   void reset();
   bool is_complete() const { return open_ == 0; }
   int length() const { return length_; }
+  int open() const { return open_; }
+  // Parent and left sibling of the token to come, -1 where there is none.
+  int parent() const { return depth_ > 0 ? frames_[static_cast<std::size_t>(depth_ - 1)].token : -1; }
+  int sibling() const {
+    if (depth_ == 0 || frames_[static_cast<std::size_t>(depth_ - 1)].argument == 0) return -1;
+    return frames_[static_cast<std::size_t>(depth_ - 1)].first;
+  }
   // Word `word` of the set of tokens that may not come next. Not for a complete expression.
   Word forbidden(int word) const;
   bool allows(Token token) const { return !((forbidden(token / 64) >> (token % 64)) & 1); }
@@ -114,10 +122,22 @@ class Walker {
  private:
   struct Frame {
     Token token;
+    Token first;  // root of the first argument, once it is known
+    std::uint8_t arity;
     std::uint8_t argument;  // which argument comes next
-    Token first;            // root of the first argument, once it is known
+    std::uint16_t place;    // of the token among the operators
   };
-  int slot_size() const;
+  // To be called when the next slot has changed.
+  void find_room() {
+    int slot = rules_.smallest_root_;
+    if (depth_ > 0) {
+      const Frame& frame = frames_[static_cast<std::size_t>(depth_ - 1)];
+      slot = rules_.smallest_argument_[frame.place * 2u + frame.argument];
+    }
+    slot_size_ = slot;
+    const int room = rules_.max_length_ - length_ - (smallest_rest_ - slot);
+    room_ = static_cast<std::size_t>(room > 0 ? room : 0);
+  }
 
   const Rules& rules_;
   std::vector<Frame> frames_;      // operators with arguments to come
@@ -128,14 +148,121 @@ class Walker {
   int length_ = 0;
   int open_ = 1;
   int smallest_rest_ = 1;  // least number of tokens that all open arguments take together
+  int slot_size_ = 1;      // of them, those of the next one
+  std::size_t room_ = 0;   // tokens that the next argument may take at most
 };
+
+inline Word Walker::forbidden(int word) const {
+  const std::size_t w = static_cast<std::size_t>(word);
+  const std::size_t words = static_cast<std::size_t>(rules_.words_);
+  // Length: the token's smallest expression must fit into what the other open arguments leave.
+  Word set = rules_.larger_than_[room_ * words + w];
+  if (open_ == 1) {
+    // A terminal would end the expression: long enough, and nothing missing?
+    if (length_ + 1 < rules_.min_length_) set |= rules_.terminals_[w];
+    for (std::size_t i = 0; i < met_.size(); ++i) {
+      if (!met_[i]) set |= rules_.terminals_[w] & ~rules_.needed_[i][w];
+    }
+  }
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    if (counts_[i] >= rules_.limits_[i].most) set |= rules_.limits_[i].tokens[w];
+  }
+  if (depth_ == 0) return set;
+  const Frame& frame = frames_[static_cast<std::size_t>(depth_ - 1)];
+  set |= rules_.below_argument_[(frame.place * 2u + frame.argument) * words + w];
+  set |= below_[static_cast<std::size_t>(depth_) * words + w];
+  if (frame.argument == 1) {
+    const TokenSet& beside = rules_.beside_[frame.first];
+    if (!beside.empty()) set |= beside[w];
+    for (const Rules::Pair& pair : rules_.pairs_) {
+      if (contains(pair.effectors.data(), frame.token) && contains(pair.targets.data(), frame.first)) {
+        set |= pair.targets[w];
+      }
+    }
+  }
+  return set;
+}
+
+inline void Walker::push(Token token) {
+  for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += contains(rules_.limits_[i].tokens.data(), token);
+  for (std::size_t i = 0; i < met_.size(); ++i) met_[i] |= contains(rules_.needed_[i].data(), token);
+  const int arity = rules_.vocabulary_.arity[token];
+  smallest_rest_ -= slot_size_;
+  ++length_;
+  open_ += arity - 1;
+  if (depth_ > 0) {
+    Frame& frame = frames_[static_cast<std::size_t>(depth_ - 1)];
+    if (frame.argument == 0) frame.first = token;
+  }
+  if (arity > 0) {
+    const std::size_t words = static_cast<std::size_t>(rules_.words_);
+    const std::size_t place = static_cast<std::size_t>(rules_.place_[token]);
+    for (std::size_t argument = 0; argument < static_cast<std::size_t>(arity); ++argument) {
+      smallest_rest_ += rules_.smallest_argument_[place * 2 + argument];
+    }
+    // What is forbidden below the root's parent, which there is not, is the empty set at depth 0.
+    Word* below = below_.data() + static_cast<std::size_t>(depth_ + 1) * words;
+    for (std::size_t w = 0; w < words; ++w) below[w] = (below - words)[w] | rules_.below_[place * words + w];
+    frames_[static_cast<std::size_t>(depth_++)] = {token, 0, static_cast<std::uint8_t>(arity), 0,
+                                                   static_cast<std::uint16_t>(place)};
+  } else {
+    // A terminal ends its argument, and every operator whose last argument that was.
+    while (depth_ > 0) {
+      Frame& frame = frames_[static_cast<std::size_t>(depth_ - 1)];
+      if (++frame.argument < frame.arity) break;
+      --depth_;
+    }
+  }
+  find_room();
+}
 
 // The first position whose token is not allowed there; the length where the expression is not complete or goes on after
 // it is; -1 for a legal row.
 int first_violation(Walker& walker, const Token* tokens, int length);
 
-// Draws a legal expression, each token with probability proportional to exp(prior logits) among those allowed. Gives
-// its length, or 0 where `tries` walks all ended where nothing was allowed.
-int sample(Walker& walker, Rng& rng, int tries, Token* tokens);
+// A sampler that follows the priors alone.
+class PriorRunner {
+ public:
+  explicit PriorRunner(const Rules& rules) : walker_(rules), weights_(rules.vocabulary().size()) {}
+
+  Walker& walker() { return walker_; }
+  void reset() { walker_.reset(); }
+  // Unnormalised probabilities of the next token, 0 where it is not allowed; false where nothing is.
+  bool look();
+  const double* weights() const { return weights_.data(); }
+  double total() const { return total_; }
+  void take(Token token) { walker_.push(token); }
+
+ private:
+  Walker walker_;
+  std::vector<double> weights_;
+  double total_ = 0.0;
+};
+
+// Draws a legal expression token by token, in proportion to the runner's weights. Gives its length, or 0 where `tries`
+// walks all ended where nothing was allowed.
+template <class Runner>
+int sample(Runner& runner, Rng& rng, int tries, Token* tokens) {
+  const std::size_t count = runner.walker().rules().vocabulary().size();
+  for (int i = 0; i < tries; ++i) {
+    runner.reset();
+    while (!runner.walker().is_complete() && runner.look()) {
+      const auto* weights = runner.weights();
+      double rest = rng.uniform() * static_cast<double>(runner.total());
+      // Rounding may leave a little of `rest` after the last token: then the last that can be drawn is.
+      std::size_t drawn = 0;
+      for (std::size_t t = 0; t < count; ++t) {
+        if (weights[t] <= 0) continue;
+        drawn = t;
+        rest -= static_cast<double>(weights[t]);
+        if (rest < 0.0) break;
+      }
+      tokens[runner.walker().length()] = static_cast<Token>(drawn);
+      runner.take(static_cast<Token>(drawn));
+    }
+    if (runner.walker().is_complete()) return runner.walker().length();
+  }
+  return 0;
+}
 
 }  // namespace symseed

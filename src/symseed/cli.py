@@ -80,12 +80,12 @@ def doctor() -> None:
 def _record(population: Population, errors: Errors, dataset: Dataset, row: int) -> dict[str, float | int | str | None]:
     """One line of the comparison."""
     failure = Failure(errors.failure[row])
-    mean_square = float(errors.error[row]) / dataset.total_weight
+    rmse = (float(errors.error[row]) / dataset.total_weight) ** 0.5
     is_scored = failure is Failure.NONE
     return {
         "complexity": int(population.complexity[row]),
-        "rmse": mean_square**0.5 if is_scored else None,
-        "r2": 1.0 - mean_square / dataset.variance if is_scored and dataset.variance > 0.0 else None,
+        "rmse": rmse if is_scored else None,
+        "r2": 1.0 - (rmse / dataset.deviation) ** 2 if is_scored and dataset.deviation > 0.0 else None,
         "formula": str(population[row]),
         "failure": None if is_scored else failure.sentence,
     }

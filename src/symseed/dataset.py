@@ -19,7 +19,7 @@ from symseed.errors import DataError
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Dataset:
     """Finite float64 arrays of matching shapes, read-only; build one with `Dataset.of`."""
 
@@ -47,22 +47,24 @@ class Dataset:
         Raises:
             DataError: naming the array and column, and what was found there.
         """
-        table = _floats(X, "X")
+        table = floats(X, "X")
         if table.ndim == 1:
             table = table[:, None]
         if table.ndim != 2 or table.shape[0] == 0 or table.shape[1] == 0:
             raise DataError(
                 f"`X` must be a table of samples by variables, at least one of each, but its shape is {table.shape}."
             )
-        target = _floats(y, "y")
+        target = floats(y, "y")
         if target.ndim == 2 and target.shape[1] == 1:
             target = target[:, 0]
         _check_length(target, "y", len(table))
-        weight = np.ones(len(table)) if weights is None else _floats(weights, "weights")
+        weight = np.ones(len(table)) if weights is None else floats(weights, "weights")
         _check_length(weight, "weights", len(table))
         labels = tuple(f"x{i + 1}" for i in range(table.shape[1])) if names is None else tuple(names)
         if len(labels) != table.shape[1]:
             raise DataError(f"`names` must name each of the {table.shape[1]} columns of `X`, but has {len(labels)}.")
+        if len(set(labels)) != len(labels) or not all(isinstance(label, str) and label for label in labels):
+            raise DataError(f"`names` must be different texts, none of them empty, but they are {labels[:10]}.")
         for column, label in enumerate(labels):
             _check_finite(table[:, column], f"Column `{label}` of `X`")
         _check_finite(target, "`y`")
@@ -78,10 +80,16 @@ class Dataset:
         return len(self.y)
 
     @functools.cached_property
-    def variance(self) -> float:
-        """Weighted population variance of y."""
-        mean = np.average(self.y, weights=self.weights)
-        return float(np.average((self.y - mean) ** 2, weights=self.weights))
+    def deviation(self) -> float:
+        """Weighted standard deviation of y (of the population, not estimated): exactly 0 where y is constant."""
+        counted = self.y[self.weights > 0.0]
+        if counted.min() == counted.max():
+            return 0.0
+        # In units of the largest value, so that squares neither overflow nor vanish.
+        unit = float(np.abs(self.y).max())
+        scaled = self.y / unit
+        mean = np.average(scaled, weights=self.weights)
+        return unit * float(np.sqrt(np.average((scaled - mean) ** 2, weights=self.weights)))
 
     @functools.cached_property
     def total_weight(self) -> float:
@@ -104,18 +112,22 @@ class Dataset:
             object.__setattr__(self, name, value)
 
 
-def _floats(values: npt.ArrayLike, name: str) -> Floats:
+def floats(values: npt.ArrayLike, name: str) -> Floats:
+    """Return numbers as contiguous float64, or refuse what is not numbers; they may be the caller's own array."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise DataError(f"`{name}` is a masked array with hidden values. Leave those samples out, or fill them.")
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise DataError(f"`{name}` must be a table of numbers, but its rows differ in length.") from error
     if array.dtype.kind == "c":
         raise DataError(f"`{name}` must hold real numbers, but its values are complex.")
-    if array.dtype.kind not in "fiub":
-        try:
-            array = array.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise DataError(f"`{name}` must hold numbers, but its values are of type {array.dtype}.") from error
-    return np.ascontiguousarray(array, dtype=np.float64)
+    try:
+        if array.dtype.kind not in "biufOSU":
+            raise TypeError("dates and records would be read as numbers that mean something else")
+        return np.ascontiguousarray(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError(f"`{name}` must hold numbers, but its values are of type {array.dtype}.") from error
 
 
 def _check_length(array: Floats, name: str, expected: int) -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from symseed import _core, parsing
+from symseed.dataset import floats
 from symseed.errors import DataError
 from symseed.library import Library
-from symseed.tokens import CONSTANT_NAME, Token, TokenKind
+from symseed.tokens import ALIASES, CONSTANT_NAME, OPERATORS, Token, TokenKind
 
 _INFIX = {"add": ("+", 1), "sub": ("-", 1), "mul": ("*", 2), "div": ("/", 2), "pow": ("^", 4)}
+_OPERATOR_NAMES = {*OPERATORS, *ALIASES}
 _NEGATIVE = 3  # how tightly a leading minus binds
 _ATOM = 5
 
@@ -74,7 +77,7 @@ class Expression:
         words = []
         for token, value in zip(self.tokens, self.constants, strict=True):
             is_constant = token.kind is TokenKind.CONSTANT
-            words.append(f"{CONSTANT_NAME}({value!r})" if is_constant else _name(token))
+            words.append(f"{CONSTANT_NAME}({value!r})" if is_constant else _name(token, reserved=_OPERATOR_NAMES))
         return " ".join(words)
 
     def __str__(self) -> str:
@@ -90,11 +93,11 @@ class Expression:
         """Show the formula."""
         return f"<Expression {self}>"
 
-    def _key(self) -> tuple[tuple[Token, ...], tuple[float | None, ...]]:
-        return self.tokens, tuple(None if math.isnan(value) else value for value in self.constants)
+    def _key(self) -> tuple[tuple[Token, ...], tuple[str, ...]]:
+        return self.tokens, tuple(value.hex() for value in self.constants)
 
     def __eq__(self, other: object) -> bool:
-        """Compare tokens and constants."""
+        """Compare tokens, and constants bit by bit."""
         return isinstance(other, Expression) and self._key() == other._key()
 
     def __hash__(self) -> int:
@@ -102,11 +105,12 @@ class Expression:
         return hash(self._key())
 
     def evaluate(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return the formula's values at the rows of `X` (M, V), as (M,).
+        """Return the formula's values at the rows of `X` (M, V), as (M,); one column may be given as (M,).
 
         Rows at which it has no finite value get NaN; the others are as in a search.
         """
-        table = np.array(X, dtype=np.float64, order="C", ndmin=2)
+        table = floats(X, "X")
+        table = table[:, None] if table.ndim == 1 else table
         needed = 1 + max((token.column for token in self.library.variables), default=-1)
         if table.ndim != 2 or table.shape[1] < needed:
             raise DataError(f"`X` must be (M, V) with V at least {needed}, but its shape is {table.shape}.")
@@ -134,9 +138,9 @@ class Expression:
         return np.concatenate([self._values(table[:middle]), self._values(table[middle:])])
 
 
-def _name(token: Token) -> str:
-    """Return a token's name as the parser wants it: variables with unusual names in backquotes."""
-    is_plain = token.name.isidentifier() and token.name != CONSTANT_NAME
+def _name(token: Token, reserved: Collection[str] = ()) -> str:
+    """Return a token's name as the parser wants it: variables with unusual or reserved names in backquotes."""
+    is_plain = parsing.is_plain(token.name) and token.name not in reserved
     if token.kind is not TokenKind.VARIABLE or is_plain:
         return token.name
     return "`" + token.name.replace("`", "``") + "`"
@@ -155,8 +159,8 @@ def _infix(token: Token, value: float, arguments: list[tuple[str, int]], literal
         (left, left_binding), (right, right_binding) = arguments
         # Only `^` takes from the right, so equals need brackets on its left, and on the right of the others.
         is_pow = token.name == "pow"
-        left = f"({left})" if left_binding < binding or (is_pow and left_binding == binding) else left
-        right = f"({right})" if right_binding < binding or (not is_pow and right_binding == binding) else right
+        left = left if left_binding >= binding + is_pow else f"({left})"
+        right = right if right_binding >= (_NEGATIVE if is_pow else binding + 1) else f"({right})"
         return f"{left} {symbol} {right}", binding
     if token.name == "neg" and arguments[0][1] > _NEGATIVE and not arguments[0][0][0].isdigit():
         return f"-{arguments[0][0]}", _NEGATIVE

@@ -53,9 +53,15 @@ class Library:
             variables: names of the columns, or how many there are (then they are x1, x2, ...).
             constants: add a fitted constant at the end.
         """
-        if isinstance(operators, str):
-            raise SettingsError(f"`operators` must be a list of names, but it is the text {operators!r}.")
-        names = [f"x{i + 1}" for i in range(variables)] if isinstance(variables, int) else list(variables)
+        for argument, value in {"operators": operators, "variables": variables}.items():
+            if isinstance(value, str):
+                raise SettingsError(f"`{argument}` must be a list of names, but it is the text {value!r}.")
+        if isinstance(variables, (int, np.integer)):
+            if not 0 <= variables <= MAX_TOKENS:
+                raise SettingsError(f"`variables` must be from 0 to {MAX_TOKENS}, but it is {variables}.")
+            names = [f"x{i + 1}" for i in range(variables)]
+        else:
+            names = list(variables)
         built = [tokens.variable(name, column) for column, name in enumerate(names)]
         for entry in operators:
             if entry == tokens.CONSTANT_NAME:
@@ -63,7 +69,7 @@ class Library:
             elif isinstance(entry, str) and not _is_number(entry):
                 built.append(tokens.operator(entry))
             else:
-                built.append(tokens.literal(float(entry)))
+                built.append(tokens.literal(entry))
         if constants:
             built.append(tokens.constant())
         return cls(tuple(built))
@@ -108,7 +114,8 @@ class Library:
 
     def ids(self, names: Iterable[str]) -> list[int]:
         """Return the ids of tokens by name or alias; names that are not in the library are left out."""
-        wanted = {tokens.ALIASES.get(name, name) for name in names}
+        own = {token.name for token in self.tokens}
+        wanted = {name if name in own else tokens.ALIASES.get(name, name) for name in names}
         return [i for i, token in enumerate(self.tokens) if token.name in wanted]
 
     def ids_of_kind(self, kind: TokenKind) -> list[int]:

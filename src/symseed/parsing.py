@@ -4,20 +4,21 @@
     signed  = "-" signed | power                     power   = atom ["^" signed]
     atom    = number | name | `any name` | name "(" sum {"," sum} ")" | "(" sum ")"
 
-`**` is `^`. A minus directly before a number belongs to the number, except where `^` follows (`-2^x` is `-(2^x)`).
+`**` is `^`. `const(-2.5)` is a fitted constant of that value, `const` one of 1. A minus directly before a number
+belongs to the number, except where `^` follows (`-2^x` is `-(2^x)`).
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from symseed.errors import ParseError
 from symseed.library import Library
-from symseed.tokens import ALIASES, CONSTANT_NAME, OPERATORS, TokenKind
+from symseed.tokens import ALIASES, CONSTANT_NAME, TokenKind
 
 MAX_TEXT = 20_000
 """Longest text, in characters."""
@@ -28,9 +29,10 @@ MAX_DIGITS = 60
 
 Parsed: TypeAlias = tuple[tuple[int, ...], tuple[float, ...]]
 
+_NAME = re.compile(r"[^\W\d]\w*")
 _LEXEME = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
-    r"|(?P<name>[^\W\d]\w*)"
+    rf"|(?P<name>{_NAME.pattern})"
     r"|`(?P<quoted>(?:[^`]|``)*)`"
     r"|(?P<symbol>\*\*|[-+*/^(),]))"
 )
@@ -43,6 +45,10 @@ class _Lexeme:
     kind: Literal["number", "name", "quoted", "symbol", "end"]
     text: str
     place: int
+
+    def is_symbol(self, symbol: str) -> bool:
+        """Tell a symbol from a variable of that name in backquotes."""
+        return self.kind == "symbol" and self.text == symbol
 
 
 @dataclass(slots=True)
@@ -65,36 +71,25 @@ def parse_prefix(text: str, library: Library) -> Parsed:
     reader = _Reader(text, library)
     ids: list[int] = []
     values: list[float] = []
-    lexemes = reader.lexemes
-    i = 0
-    while lexemes[i].kind != "end":
-        lexeme = lexemes[i]
-        sign = 1.0
-        if lexeme.text == "-" and lexemes[i + 1].kind == "number" and lexemes[i + 1].place == lexeme.place + 1:
-            sign, i = -1.0, i + 1
-        is_valued = lexeme.text == CONSTANT_NAME and lexemes[i + 1].text == "("
-        if is_valued:
-            negative = lexemes[i + 2].text == "-"
-            value = _number(lexemes[i + 2 + negative], text)
-            if lexemes[i + 3 + negative].text != ")":
-                raise _error(text, lexemes[i + 3 + negative], "`)` after the constant's value")
-            ids_1, values_1 = reader.constant(-value if negative else value, lexeme)
-            i += 3 + negative
-        elif lexemes[i].kind == "number":
-            ids_1, values_1 = reader.number(sign * _number(lexemes[i], text), lexeme)
-        else:
-            ids_1, values_1 = reader.word(lexeme)
-        ids.extend(ids_1)
-        values.extend(values_1)
-        i += 1
     open_slots = 1
-    for place, token_id in enumerate(ids):
-        open_slots += library[token_id].arity - 1
-        if open_slots == 0 and place + 1 < len(ids):
-            raise ParseError(f"The prefix expression is complete after {place + 1} of its {len(ids)} words.")
-    if open_slots != 0:
-        raise ParseError(f"The prefix expression ends too early: {open_slots} more arguments are needed.")
+    i = 0
+    while reader.lexemes[i].kind != "end":
+        if open_slots == 0:
+            raise _error(text, reader.lexemes[i], "the end")
+        read, (token_ids, token_values) = reader.prefix_word(i)
+        ids.extend(token_ids)
+        values.extend(token_values)
+        _check_size(ids)
+        open_slots += library[ids[-1]].arity - 1
+        i += read
+    if open_slots:
+        raise _error(text, reader.lexemes[i], f"{open_slots} more argument(s)")
     return tuple(ids), tuple(values)
+
+
+def is_plain(name: str) -> bool:
+    """Return whether a variable's name needs no backquotes in infix text."""
+    return _NAME.fullmatch(name) is not None and name != CONSTANT_NAME
 
 
 def numbers_in(text: str) -> list[float]:
@@ -138,11 +133,10 @@ def _is_negated(lexemes: list[_Lexeme], i: int) -> bool:
     before = lexemes[i - 1] if i else _Lexeme("symbol", "(", 0)
     is_prefix = before.kind == "symbol" and before.text != ")"
     return (
-        lexemes[i].text == "-"
-        and lexemes[i].kind == "symbol"
+        lexemes[i].is_symbol("-")
         and is_prefix
         and lexemes[i + 1].kind == "number"
-        and lexemes[i + 2].text != "^"
+        and not lexemes[i + 2].is_symbol("^")
     )
 
 
@@ -155,9 +149,19 @@ def _number(lexeme: _Lexeme, text: str) -> float:
     return value
 
 
+def _check_size(ids: Sequence[int]) -> None:
+    if len(ids) > MAX_TOKENS:
+        raise ParseError(f"An expression is at most {MAX_TOKENS} tokens, but this one is larger.")
+
+
+def _printable(text: str) -> str:
+    """Text that does nothing to a terminal: control characters spelled out."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+
+
 def _error(text: str, at: _Lexeme, expected: str) -> ParseError:
-    found = "the end" if at.kind == "end" else f"`{at.text[:40]}`"
-    around = text[max(0, at.place - 20) : at.place + 20]
+    found = "the end" if at.kind == "end" else f"`{_printable(at.text[:40])}`"
+    around = _printable(text[max(0, at.place - 20) : at.place + 20])
     return ParseError(f"Expected {expected} at character {at.place + 1}, but found {found} (near `{around}`).")
 
 
@@ -171,7 +175,7 @@ class _Reader:
         self.operands: list[Parsed] = []
         self.pending: list[_Pending] = []
         self.variables = {token.name: i for i, token in enumerate(library.tokens) if token.kind is TokenKind.VARIABLE}
-        self.columns = [library.tokens.index(token) for token in library.variables]
+        self.columns = sorted(self.variables.values(), key=lambda i: library[i].column)
         self.literals = {token.value: i for i, token in enumerate(library.tokens) if token.kind is TokenKind.LITERAL}
         self.operators = {token.name: i for i, token in enumerate(library.tokens) if token.kind is TokenKind.OPERATOR}
         constants = library.ids_of_kind(TokenKind.CONSTANT)
@@ -187,7 +191,8 @@ class _Reader:
             raise _error(self.text, self.lexemes[i], "a number, a name or `(`")
         self._reduce(0)
         if self.pending:
-            raise _error(self.text, self.lexemes[i], f"`)` for the `(` at character {self.pending[-1].place + 1}")
+            opened = f"{self.pending[-1].function or ''}(` of character {self.pending[-1].place + 1}"
+            raise _error(self.text, self.lexemes[i], f"`)` (for `{opened})")
         (result,) = self.operands
         return result
 
@@ -200,7 +205,11 @@ class _Reader:
         if lexeme.kind == "number":
             self._push(self.number(_number(lexeme, self.text), lexeme))
             return 1, False
-        if lexeme.kind == "name" and self.lexemes[i + 1].text == "(" and self.lexemes[i + 1].kind == "symbol":
+        if self._is_valued_constant(i):
+            read, operand = self._valued_constant(i)
+            self._push(operand)
+            return read, False
+        if lexeme.kind == "name" and self.lexemes[i + 1].is_symbol("("):
             self.pending.append(_Pending("(", lexeme.place, function=lexeme.text))
             return 2, True
         if lexeme.kind in ("name", "quoted"):
@@ -244,21 +253,33 @@ class _Reader:
 
     def _call(self, bracket: _Pending) -> None:
         assert bracket.function is not None, "only calls come here"
-        if bracket.function == CONSTANT_NAME:
-            self._valued_constant(bracket)
-            return
-        name = ALIASES.get(bracket.function, bracket.function)
-        if name not in OPERATORS:
-            raise ParseError(f"`{bracket.function}` at character {bracket.place + 1} is not an operator.")
-        self._apply(name, bracket.arguments, bracket.place)
+        self._apply(ALIASES.get(bracket.function, bracket.function), bracket.arguments, bracket.place)
 
-    def _valued_constant(self, bracket: _Pending) -> None:
-        ids, values = self.operands.pop()
-        token = self.library[ids[0]]
-        if bracket.arguments != 1 or len(ids) != 1 or token.kind not in (TokenKind.LITERAL, TokenKind.CONSTANT):
-            raise ParseError(f"`{CONSTANT_NAME}(...)` at character {bracket.place + 1} takes one number.")
-        value = token.value if token.kind is TokenKind.LITERAL else values[0]
-        self._push(self.constant(value, _Lexeme("name", CONSTANT_NAME, bracket.place)))
+    def prefix_word(self, i: int) -> tuple[int, Parsed]:
+        """Read one token of prefix text; return how many lexemes that was, and the token."""
+        lexeme = self.lexemes[i]
+        if self._is_valued_constant(i):
+            return self._valued_constant(i)
+        if lexeme.kind == "number":
+            return 1, self.number(_number(lexeme, self.text), lexeme)
+        if lexeme.is_symbol("-"):  # the sign of a number that it touches, else `sub`
+            following = self.lexemes[i + 1]
+            if following.kind == "number" and following.place == lexeme.place + 1:
+                return 2, self.number(-_number(following, self.text), lexeme)
+        return 1, self.word(lexeme)
+
+    def _is_valued_constant(self, i: int) -> bool:
+        lexeme = self.lexemes[i]
+        return lexeme.kind == "name" and lexeme.text == CONSTANT_NAME and self.lexemes[i + 1].is_symbol("(")
+
+    def _valued_constant(self, i: int) -> tuple[int, Parsed]:
+        """Read `const(2.5)`; return how many lexemes that was, and the token."""
+        is_negative = self.lexemes[i + 2].is_symbol("-")
+        place = i + 2 + is_negative
+        value = _number(self.lexemes[place], self.text)
+        if not self.lexemes[place + 1].is_symbol(")"):
+            raise _error(self.text, self.lexemes[place + 1], "`)` after the constant's value")
+        return 4 + is_negative, self.constant(-value if is_negative else value, self.lexemes[i])
 
     def _apply(self, name: str, count: int, place: int) -> None:
         if name not in self.operators:
@@ -277,25 +298,28 @@ class _Reader:
         self._push((ids, (math.nan, *(value for argument in arguments for value in argument[1]))))
 
     def _push(self, operand: Parsed) -> None:
-        if len(operand[0]) > MAX_TOKENS:
-            raise ParseError(f"An expression is at most {MAX_TOKENS} tokens, but this one is larger.")
+        _check_size(operand[0])
         self.operands.append(operand)
 
     def word(self, lexeme: _Lexeme, *, only_terminals: bool = False) -> Parsed:
-        """Return the token that a name stands for; x1, x2, ... are the columns where no column has that name."""
+        """Return the token that a name stands for; x1, x2, ... are the columns where no column has that name.
+
+        Where both an operator and a variable may stand, a bare name is the operator, one in backquotes the variable.
+        """
         name = lexeme.text
         if lexeme.kind == "name" and name == CONSTANT_NAME:
             return self.constant(1.0, lexeme)
-        if name in self.variables:
-            return (self.variables[name],), (math.nan,)
         canonical = ALIASES.get(name, name)
         if lexeme.kind != "quoted" and not only_terminals and canonical in self.operators:
             return (self.operators[canonical],), (math.nan,)
+        if lexeme.kind != "symbol" and name in self.variables:
+            return (self.variables[name],), (math.nan,)
         place = re.fullmatch(r"x([1-9]\d{0,5})", name)
         if place and int(place[1]) <= len(self.columns):
             return (self.columns[int(place[1]) - 1],), (math.nan,)
-        known = [token.name for token in self.library.variables[:10]]
-        raise _error(self.text, lexeme, f"a variable ({', '.join(known)}{', ...' if len(self.columns) > 10 else ''})")
+        known = ", ".join(token.name for token in self.library.variables[:10]) or "there is none"
+        wanted = "a variable" if only_terminals else "an operator of the library or a variable"
+        raise _error(self.text, lexeme, f"{wanted} ({known}{', ...' if len(self.columns) > 10 else ''})")
 
     def number(self, value: float, lexeme: _Lexeme) -> Parsed:
         """Return the literal of that value, or else a constant."""

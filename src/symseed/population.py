@@ -5,7 +5,7 @@ Axis letters: N rows, L positions in a row. Trees, parents, strings are derived 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -47,21 +47,21 @@ class Population:
         Raises:
             DataError: where shapes do not match, or a row is not one complete expression of the library.
         """
-        ids = np.array(tokens)
-        sizes = np.array(lengths)
-        if ids.ndim != 2 or sizes.shape != (len(ids),):
+        given = _integers(tokens, "tokens")
+        sizes = _integers(lengths, "lengths")
+        if given.ndim != 2 or sizes.shape != (len(given),):
             raise DataError(
-                f"`tokens` must be (N, L) and `lengths` (N,), but their shapes are {ids.shape} and {sizes.shape}."
+                f"`tokens` must be (N, L) and `lengths` (N,), but their shapes are {given.shape} and {sizes.shape}."
             )
-        if len(ids) and not (sizes.min() >= 1 and sizes.max() <= ids.shape[1]):
+        if len(given) and not (sizes.min() >= 1 and sizes.max() <= given.shape[1]):
             raise DataError(
-                f"Each of `lengths` must be from 1 to L ({ids.shape[1]}), but they run from {sizes.min()} to "
+                f"Each of `lengths` must be from 1 to L ({given.shape[1]}), but they run from {sizes.min()} to "
                 f"{sizes.max()}."
             )
-        inside = np.arange(ids.shape[1]) < sizes[:, None]
-        if np.any(inside & ((ids < 0) | (ids >= len(library)))):
+        inside = np.arange(given.shape[1]) < sizes[:, None]
+        if np.any(inside & ((given < 0) | (given >= len(library)))):
             raise DataError(f"Each token must be an id of the library (0 to {len(library) - 1}).")
-        ids = np.where(inside, ids, library.pad).astype(np.uint16)
+        ids = np.where(inside, given.astype(np.uint16), np.uint16(library.pad))
         arity = np.append(library.arities, 0)[np.where(inside, ids, len(library))]
         open_slots = 1 + np.cumsum(np.where(inside, arity - 1, 0), axis=1)
         last = np.arange(ids.shape[1]) == sizes[:, None] - 1
@@ -118,9 +118,14 @@ class Population:
         """Give the rows one by one."""
         return (self[row] for row in range(len(self)))
 
+    def __reduce__(self) -> tuple[Callable[..., Population], tuple[object, ...]]:
+        """Pickle what it is made of; the arrays stay read-only."""
+        return Population.wrap, (self.library, self.tokens, self.lengths, self.constants)
+
     def take(self, rows: npt.ArrayLike) -> Population:
         """Return some rows, by index or by mask."""
-        chosen = np.asarray(rows)
+        chosen = np.atleast_1d(rows)
+        chosen = chosen if chosen.size else np.empty(0, dtype=np.int64)
         return self.wrap(self.library, self.tokens[chosen], self.lengths[chosen], self.constants[chosen])
 
     def with_constants(self, constants: Constants) -> Population:
@@ -130,6 +135,8 @@ class Population:
     @staticmethod
     def concatenate(populations: Sequence[Population]) -> Population:
         """Return all rows of several populations of one library, in order."""
+        if not populations:
+            raise DataError("At least one population is needed to put together, but none was given.")
         library = populations[0].library
         if any(population.library != library for population in populations):
             raise DataError("Populations that are put together must share one library.")
@@ -155,3 +162,10 @@ class Population:
     def fingerprints(self) -> npt.NDArray[np.uint64]:
         """128 bits for each row, (N, 2): equal rows have equal ones."""
         return _core.fingerprints(self.library.vocabulary, self.tokens, self.lengths, self.constants)
+
+
+def _integers(values: npt.ArrayLike, name: str) -> npt.NDArray[np.integer]:
+    array = np.array(values)
+    if array.size and array.dtype.kind not in "iu":
+        raise DataError(f"`{name}` must hold integers, but its values are of type {array.dtype}.")
+    return array

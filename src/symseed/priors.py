@@ -26,6 +26,8 @@ class SoftLength:
         """Refuse what is no distribution."""
         if not self.variance > 0.0:
             raise SettingsError(f"`variance` of the soft length prior must be above 0, but it is {self.variance}.")
+        if not np.isfinite(self.location):
+            raise SettingsError(f"`location` of the soft length prior must be finite, but it is {self.location}.")
 
 
 @dataclass(frozen=True, slots=True)

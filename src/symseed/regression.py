@@ -84,6 +84,6 @@ class RegressionTask:
         )
         self._charged += len(population)
         self._evaluated += evaluated
-        reward = inverse_nrmse(error, self.dataset.total_weight, self.dataset.variance)
+        reward = inverse_nrmse(error, self.dataset.total_weight, self.dataset.deviation)
         scored = population if fit is None else population.with_constants(constants)
         return Evaluation(scored, reward, failure, position)

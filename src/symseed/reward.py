@@ -6,11 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 
-def inverse_nrmse(error: npt.NDArray[np.float64], total_weight: float, variance: float) -> npt.NDArray[np.float64]:
+def inverse_nrmse(error: npt.NDArray[np.float64], total_weight: float, deviation: float) -> npt.NDArray[np.float64]:
     """Return 1 / (1 + NRMSE), the paper's reward, in [0, 1]; 0 where the error is NaN.
 
     NRMSE is the root of the mean squared error over the standard deviation of y; a constant y counts as deviation 1.
     """
-    scale = np.sqrt(variance) if variance > 0.0 else 1.0
-    nrmse = np.sqrt(error / total_weight) / scale
+    nrmse = np.sqrt(error / total_weight) / (deviation if deviation > 0.0 else 1.0)
     return np.where(np.isnan(error), 0.0, 1.0 / (1.0 + nrmse))

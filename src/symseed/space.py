@@ -108,7 +108,10 @@ class SearchSpace:
             raise SettingsError("The population has another library than the search space. Build both from one.")
 
     def _find_dead_end(self) -> list[int] | None:
-        """Look for one legal expression, smallest tokens first; return the longest beginning met if there is none."""
+        """Look for one legal expression, by chance, then smallest tokens first; return the longest beginning met."""
+        _, lengths = self.rules.sample(1, 0, 0, _WALKS)
+        if lengths[0] > 0:
+            return None
         order = np.argsort(self.library.arities, kind="stable")
         longest: list[int] = []
         waiting: list[list[int]] = [[]]
@@ -128,7 +131,7 @@ class SearchSpace:
         begun = " ".join(names[i] for i in prefix) or "the start"
         lines = [
             "The search space admits no expression: after "
-            f"`{begun}` every token is forbidden, and every other beginning ends the same way.",
+            f"`{begun}` every token is forbidden, and every other beginning that was tried ends the same way.",
             "What each constraint forbids there:",
         ]
         parts: list[tuple[str, _core.Rules]] = [

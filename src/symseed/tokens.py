@@ -94,9 +94,14 @@ def variable(name: str, column: int) -> Token:
     return Token(name, TokenKind.VARIABLE, 0, 1, _core.VARIABLE, column=column)
 
 
-def literal(value: float) -> Token:
+def literal(value: float | str) -> Token:
     """Return the token of a fixed number; its name is the shortest text that reads as that number."""
-    number = float(value) + 0.0  # no minus zero: it would equal another name
+    try:
+        number = float(value) + 0.0  # no minus zero: it would equal another name
+    except OverflowError:
+        number = math.inf
+    except (TypeError, ValueError):
+        raise SettingsError(f"A literal must be a finite number, but it is {value!r}.") from None
     if not math.isfinite(number):
         raise SettingsError(f"A literal must be a finite number, but it is {number}.")
     return Token(repr(number), TokenKind.LITERAL, 0, 1, _core.LITERAL, value=number)

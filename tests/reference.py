@@ -1,0 +1,390 @@
+"""The native core once more, slowly: NumPy and plain Python, written to be read and sharing nothing with it.
+
+Operators and their derivatives, evaluation with its failures, and what each constraint says about a tree. Axis letters:
+M samples, K constants of a row. Also here: random rows for those who compare, and two ways to measure a difference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from symseed import Expression, Failure, Library, Population
+from symseed.constraints import (
+    Constraint,
+    NeedsInput,
+    NoInverses,
+    NoLoneConstants,
+    NoNestedTrigonometry,
+    Relational,
+    Relationship,
+    Repeat,
+)
+from symseed.tokens import ALIASES, Token, TokenKind
+
+Floats: TypeAlias = npt.NDArray[Any]  # float64, or longdouble where a value is to be better than that
+Function: TypeAlias = Callable[..., Floats]
+
+BLOCK = 256
+"""Samples are worked through in blocks of so many; a row fails in the first block in which anything fails."""
+SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
+
+
+# --- Operators -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Operator:
+    """A function of one or two arrays, and its derivative by each of them (functions of the same arrays)."""
+
+    value: Function
+    slopes: tuple[Function, ...]
+    is_transcendental: bool = False
+    """Whether a subnormal value other than zero is always a rounded one."""
+
+
+def _constant(value: float) -> Function:
+    return lambda a, *_: np.full_like(a, value)
+
+
+OPERATORS: dict[str, Operator] = {
+    "add": Operator(lambda a, b: a + b, (_constant(1.0), _constant(1.0))),
+    "sub": Operator(lambda a, b: a - b, (_constant(1.0), _constant(-1.0))),
+    "mul": Operator(lambda a, b: a * b, (lambda a, b: b, lambda a, b: a)),
+    "div": Operator(lambda a, b: a / b, (lambda a, b: 1.0 / b, lambda a, b: -a / b / b)),
+    "pow": Operator(
+        lambda a, b: np.power(a, b),
+        (lambda a, b: b * np.power(a, b - 1.0), lambda a, b: np.power(a, b) * np.log(a)),
+        is_transcendental=True,
+    ),
+    "min": Operator(np.minimum, (lambda a, b: (b >= a) * 1.0, lambda a, b: (b < a) * 1.0)),
+    "max": Operator(np.maximum, (lambda a, b: (b <= a) * 1.0, lambda a, b: (b > a) * 1.0)),
+    "sin": Operator(np.sin, (np.cos,), is_transcendental=True),
+    "cos": Operator(np.cos, (lambda a: -np.sin(a),), is_transcendental=True),
+    "tan": Operator(np.tan, (lambda a: 1.0 / np.cos(a) ** 2,), is_transcendental=True),
+    "exp": Operator(np.exp, (np.exp,), is_transcendental=True),
+    "log": Operator(np.log, (lambda a: 1.0 / a,), is_transcendental=True),
+    "sqrt": Operator(np.sqrt, (lambda a: 0.5 / np.sqrt(a),)),
+    "square": Operator(lambda a: a * a, (lambda a: 2.0 * a,)),
+    "cube": Operator(lambda a: a * a * a, (lambda a: 3.0 * a * a,)),
+    "quartic": Operator(lambda a: (a * a) * (a * a), (lambda a: 4.0 * a * a * a,)),
+    "inv": Operator(lambda a: 1.0 / a, (lambda a: -1.0 / a / a,)),
+    "neg": Operator(lambda a: -a, (_constant(-1.0),)),
+    "abs": Operator(np.abs, (np.sign,)),
+    "tanh": Operator(np.tanh, (lambda a: 1.0 / np.cosh(a) ** 2,), is_transcendental=True),
+    "sigmoid": Operator(lambda a: 1.0 / (1.0 + np.exp(-a)), (lambda a: 0.25 / np.cosh(a / 2.0) ** 2,)),
+    "expneg": Operator(lambda a: np.exp(-a), (lambda a: -np.exp(-a),), is_transcendental=True),
+    "logabs": Operator(lambda a: np.log(np.abs(a)), (lambda a: 1.0 / a,), is_transcendental=True),
+}
+
+
+def flags(operator: Operator, arguments: Sequence[Floats]) -> set[str]:
+    """Return the floating-point errors that NumPy meets, but for "inexact", which it does not report."""
+    seen: set[str] = set()
+    with np.errstate(all="call", call=lambda error, _: seen.add(error)):
+        value = operator.value(*arguments)
+    # Some of NumPy's vector functions are silent about an argument so small that they return it, rounded, as it is.
+    if operator.is_transcendental and np.any((value != 0.0) & (np.abs(value) < SMALLEST_NORMAL)):
+        seen.add("underflow")
+    return seen
+
+
+def failure_at(operator: Operator, arguments: Sequence[Floats], *, strict: bool) -> Failure:
+    """Return what becomes of an operator: by its first value that is not finite or, if strict, its first flag."""
+    with np.errstate(all="ignore"):
+        value = operator.value(*arguments)
+    bad = np.flatnonzero(~np.isfinite(value))
+    if len(bad):
+        found = flags(operator, [argument[bad[:1]] for argument in arguments])
+        if "invalid value" in found or np.isnan(value[bad[0]]):
+            return Failure.INVALID
+        return Failure.DIVIDE_BY_ZERO if "divide by zero" in found else Failure.OVERFLOW
+    if strict and flags(operator, arguments):
+        each = (flags(operator, [argument[i : i + 1] for argument in arguments]) for i in range(len(value)))
+        first = next(found for found in each if found)
+        return Failure.OVERFLOW if "overflow" in first else Failure.UNDERFLOW
+    return Failure.NONE
+
+
+# --- Trees -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Node:
+    """A token and its arguments; `position` is its place in prefix order."""
+
+    position: int
+    token: Token
+    children: tuple[Node, ...]
+
+
+def is_complete(library: Library, ids: Sequence[int]) -> bool:
+    """Return whether the tokens are exactly one expression."""
+    open_slots = 1
+    for i in ids:
+        if open_slots == 0:
+            return False
+        open_slots += library[i].arity - 1
+    return open_slots == 0
+
+
+def tree(library: Library, ids: Sequence[int]) -> Node:
+    """Return the tree of one complete expression."""
+
+    def node(position: int) -> tuple[Node, int]:
+        token, children, end = library[ids[position]], [], position + 1
+        for _ in range(token.arity):
+            child, end = node(end)
+            children.append(child)
+        return Node(position, token, tuple(children)), end
+
+    root, end = node(0)
+    assert end == len(ids), "The tokens go on after the expression is complete."
+    return root
+
+
+def nodes(root: Node) -> Iterator[Node]:
+    """Give every node, in prefix order."""
+    yield root
+    for child in root.children:
+        yield from nodes(child)
+
+
+# --- Evaluation ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one row gives: values (M,), or why and where it failed."""
+
+    values: Floats
+    failure: Failure = Failure.NONE
+    position: int = -1
+
+
+class _FailedError(Exception):
+    def __init__(self, failure: Failure, position: int) -> None:
+        super().__init__(failure, position)
+        self.result = (failure, position)
+
+
+Apply: TypeAlias = Callable[[Node, list[Floats]], Floats]
+"""How an operator's node gets its values from those of its arguments; raises `_FailedError`."""
+
+
+def numpy_apply(*, strict: bool = False, jitter: float = 0.0) -> Apply:
+    """Return the way of NumPy; `jitter` changes each value by a relative amount of that size, to and fro."""
+
+    def apply(node: Node, arguments: list[Floats]) -> Floats:
+        operator = OPERATORS[node.token.name]
+        failure = failure_at(operator, arguments, strict=strict)
+        if failure is not Failure.NONE:
+            raise _FailedError(failure, node.position)
+        with np.errstate(all="ignore"):
+            value = operator.value(*arguments)
+            shaken: Floats = value * (1.0 + jitter * (-1.0) ** (node.position + np.arange(len(value)) // 2))
+            return shaken
+
+    return apply
+
+
+def native_apply(call: Callable[[str, list[Floats]], tuple[Floats, int]]) -> Apply:
+    """Return the way of another part that does single operators: `call(name, arguments)` gives values and a failure."""
+
+    def apply(node: Node, arguments: list[Floats]) -> Floats:
+        value, failure = call(node.token.name, arguments)
+        if failure:
+            raise _FailedError(Failure(failure), node.position)
+        return value
+
+    return apply
+
+
+def values_of(node: Node, constants: Sequence[float], X: Floats, apply: Apply) -> Floats:
+    """Return the values of a subtree; of two arguments the second is looked at first, and both before the operator."""
+    token = node.token
+    if token.kind is TokenKind.VARIABLE:
+        return X[:, token.column]
+    if token.kind is TokenKind.LITERAL:
+        return np.full(len(X), token.value)
+    if token.kind is TokenKind.CONSTANT:
+        return np.full(len(X), constants[node.position])
+    arguments = [values_of(child, constants, X, apply) for child in reversed(node.children)]
+    return apply(node, arguments[::-1])
+
+
+def evaluate(expression: Expression, X: Floats, apply: Apply | None = None) -> Result:
+    """Evaluate one row, block by block."""
+    root = tree(expression.library, expression.ids)
+    values = []
+    for begin in range(0, len(X), BLOCK):
+        try:
+            values.append(values_of(root, expression.constants, X[begin : begin + BLOCK], apply or numpy_apply()))
+        except _FailedError as error:
+            return Result(np.full(len(X), np.nan), *error.result)
+    return Result(np.concatenate(values))
+
+
+def squared_error(prediction: Floats, y: Floats, weights: Floats) -> float:
+    """Return the weighted sum of squared errors, rounded once; inf where it overflows."""
+    with np.errstate(over="ignore"):
+        terms = weights * (prediction - y) ** 2
+    try:
+        return math.fsum(terms)
+    except OverflowError:
+        return math.inf
+
+
+def inverse_nrmse(prediction: Floats, y: Floats, weights: Floats) -> float:
+    """Return the paper's reward, 1 / (1 + sqrt(MSE / variance)); a constant y counts as variance 1."""
+    mean = float(np.average(y, weights=weights))
+    variance = float(np.average((y - mean) ** 2, weights=weights))
+    error = squared_error(prediction, y, weights) / math.fsum(weights)
+    return 1.0 / (1.0 + math.sqrt(error / (variance if variance > 0.0 else 1.0)))
+
+
+def jacobian(expression: Expression, X: Floats) -> Floats:
+    """Return the derivative of the values by each constant, (K, M), by the chain rule from the leaves up."""
+
+    def forward(node: Node) -> tuple[Floats, dict[int, Floats]]:
+        below = [forward(child) for child in node.children]
+        value = values_of(node, expression.constants, X, numpy_apply())
+        if node.token.kind is TokenKind.CONSTANT:
+            return value, {node.position: np.ones(len(X))}
+        arguments = [argument for argument, _ in below]
+        return value, {
+            position: slope * OPERATORS[node.token.name].slopes[i](*arguments)
+            for i, (_, slopes) in enumerate(below)
+            for position, slope in slopes.items()
+        }
+
+    with np.errstate(all="ignore"):
+        _, by_position = forward(tree(expression.library, expression.ids))
+    return np.array([by_position[position] for position in sorted(by_position)])
+
+
+def numeric_jacobian(expression: Expression, X: Floats, step: float = 1e-5) -> Floats:
+    """Return the same by central differences."""
+    places = [i for i, token in enumerate(expression.tokens) if token.kind is TokenKind.CONSTANT]
+
+    def shifted(place: int, by: float) -> Floats:
+        constants = list(expression.constants)
+        constants[place] += by
+        return evaluate(Expression(expression.library, expression.ids, tuple(constants)), X).values
+
+    return np.array([(shifted(place, step) - shifted(place, -step)) / (2.0 * step) for place in places])
+
+
+# --- Constraints -----------------------------------------------------------------------------------------------------
+
+
+def accepts(
+    library: Library, min_length: int, max_length: int, constraints: Sequence[Constraint], ids: Sequence[int]
+) -> bool:
+    """Return whether the tokens are one expression that keeps to the bounds and to every constraint."""
+    if not is_complete(library, ids) or not min_length <= len(ids) <= max_length:
+        return False
+    root = tree(library, ids)
+    return not any(is_broken(constraint, root) for constraint in constraints)
+
+
+def is_broken(constraint: Constraint, root: Node) -> bool:
+    """Return whether a tree is what a constraint forbids."""
+    everything = list(nodes(root))
+    operators = [node for node in everything if node.children]
+    names = [node.token.name for node in everything]
+    match constraint:
+        case NoInverses(pairs):
+            either = {*pairs, *((inner, outer) for outer, inner in pairs)}
+            return any((node.token.name, child.token.name) in either for node in operators for child in node.children)
+        case NoNestedTrigonometry(trigonometric):
+            outer = (node for node in operators if node.token.name in trigonometric)
+            return any(sum(below.token.name in trigonometric for below in nodes(node)) > 1 for node in outer)
+        case NoLoneConstants():
+            return any(all(child.token.kind is TokenKind.CONSTANT for child in node.children) for node in operators)
+        case NeedsInput():
+            return all(node.token.kind is not TokenKind.VARIABLE for node in everything)
+        case Repeat(tokens, most):
+            return sum(name in _canonical(tokens) for name in names) > most
+        case Relational(relationship, targets, effectors):
+            return any(
+                target.token.name in _canonical(targets)
+                for effector in everything
+                if effector.token.name in _canonical(effectors)
+                for target in _related(relationship, effector, operators, _canonical(targets))
+            )
+    raise AssertionError(f"No tree check is written for {constraint}.")
+
+
+def _related(relationship: Relationship, effector: Node, operators: list[Node], targets: set[str]) -> list[Node]:
+    """Return the nodes that stand in the relationship to the effector."""
+    children = list(effector.children)
+    match relationship:
+        case Relationship.CHILD:
+            return children
+        case Relationship.DESCENDANT:
+            return [below for child in children for below in nodes(child)]
+        case Relationship.SIBLING:
+            parents = [node for node in operators if any(child is effector for child in node.children)]
+            return [child for node in parents for child in node.children if child is not effector]
+        case Relationship.LEFT_CHILD:
+            return children[:1] if len(children) == 2 else []
+        case Relationship.RIGHT_CHILD:
+            return children[1:] if len(children) == 2 else []
+        case Relationship.UNIQUE_CHILD:
+            return children if all(child.token.name in targets for child in children) else []
+
+
+def _canonical(names: Sequence[str]) -> set[str]:
+    return {ALIASES.get(name, name) for name in names}
+
+
+# --- Random rows, and how far apart two results are ------------------------------------------------------------------
+
+
+def random_ids(rng: np.random.Generator, library: Library, max_length: int) -> list[int]:
+    """Draw one complete expression of at most so many tokens, of a length drawn evenly, obeying nothing else."""
+    arities = library.arities
+    target = int(rng.integers(1, max_length + 1))
+    ids: list[int] = []
+    open_slots = 1
+    while open_slots:
+        room = target - len(ids) - open_slots
+        fitting = np.flatnonzero(arities <= max(room, 0))
+        if room > 0 and open_slots == 1 and (arities[fitting] > 0).any():
+            fitting = fitting[arities[fitting] > 0]
+        ids.append(int(rng.choice(fitting)))
+        open_slots += int(arities[ids[-1]]) - 1
+    return ids
+
+
+def random_population(
+    rng: np.random.Generator, library: Library, count: int, max_length: int, *, scale: float = 1.0
+) -> Population:
+    """Draw rows with constants of either sign around `scale`."""
+    rows = [random_ids(rng, library, max_length) for _ in range(count)]
+    tokens = np.full((count, max_length), library.pad)
+    for i, row in enumerate(rows):
+        tokens[i, : len(row)] = row
+    return Population.of(library, tokens, [len(row) for row in rows], rng.normal(0.0, scale, tokens.shape))
+
+
+def ulps(a: Floats, b: Floats) -> npt.NDArray[np.int64]:
+    """Return how many float64 lie between a and b; both zeros are one."""
+
+    def place(values: Floats) -> npt.NDArray[np.int64]:
+        bits = np.ascontiguousarray(values, dtype=np.float64).view(np.int64)
+        return np.where(bits < 0, np.iinfo(np.int64).min - bits, bits)
+
+    distance: npt.NDArray[np.int64] = np.abs(place(a) - place(b))
+    return distance
+
+
+def same_bits(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
+    """Return whether two arrays hold the very same bytes."""
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()

@@ -1,0 +1,440 @@
+"""The native module refuses arguments that it cannot read, whoever passes them, and never crashes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symseed import Library, _core
+
+CORE: Any = _core
+"""The module without its types, for calls that are wrong on purpose."""
+LIBRARY = Library.of(["add", "sin", "const"], 2)
+X1, X2, ADD, SIN, CONST = range(5)
+T = len(LIBRARY)
+
+
+def samples(variables: int = 2) -> _core.Samples:
+    return _core.Samples(np.ones((5, variables)), np.ones(5), np.ones(5))
+
+
+def rows(**changes: Any) -> list[Any]:
+    """Return tokens, lengths and constants of two good rows, some of them replaced."""
+    good: dict[str, Any] = {
+        "tokens": np.array([[ADD, X1, X2, 65535], [SIN, CONST, 65535, 65535]], dtype=np.uint16),
+        "lengths": np.array([3, 2], dtype=np.int32),
+        "constants": np.array([[np.nan] * 4, [np.nan, 2.0, np.nan, np.nan]]),
+    }
+    return list({**good, **changes}.values())
+
+
+def rules(**changes: Any) -> _core.Rules:
+    good: dict[str, Any] = {
+        "vocabulary": LIBRARY.vocabulary,
+        "min_length": 1,
+        "max_length": 20,
+        "relations": [],
+        "limits": [],
+        "needed": [],
+        "bias": np.zeros(T),
+        "soft_location": 0.0,
+        "soft_variance": 0.0,
+    }
+    return _core.Rules(**{**good, **changes})
+
+
+def settings(**changes: Any) -> _core.VarySettings:
+    good: dict[str, Any] = {
+        "crossover": 0.5,
+        "mutation": 0.5,
+        "tournament": 2,
+        "new_depth": 2,
+        "retries": 0,
+        "weights": [1.0, 1.0, 1.0, 1.0],
+    }
+    return _core.VarySettings(**{**good, **changes})
+
+
+How = dict[str, Any]
+TAKERS: dict[str, Callable[..., Any]] = {
+    "squared_errors": lambda *r, **how: _core.squared_errors(LIBRARY.vocabulary, samples(), *r, **how),
+    "predictions": lambda *r, **how: _core.predictions(LIBRARY.vocabulary, samples(), *r, **how),
+    "fit_constants": lambda *r, **how: _core.fit_constants(
+        LIBRARY.vocabulary, samples(), *r, iterations=2, restarts=0, seed=0, **how
+    ),
+    "score": lambda *r, **how: CORE.Cache(2000, 2).score(LIBRARY.vocabulary, samples(), *r, fit=(2, 0, 0), **how),
+}
+"""What takes rows, and how to work."""
+CHANGERS: dict[str, Callable[..., Any]] = {
+    "fingerprints": lambda *r: _core.fingerprints(LIBRARY.vocabulary, *r),
+    "crossover": lambda *r: CORE.crossover(rules(), *r, settings(), 0, 0),
+    "mutate": lambda *r: CORE.mutate(rules(), *r, 0, settings(), 0, 0),
+    "next_generation": lambda *r: CORE.next_generation(rules(), *r, np.zeros(2), settings(), 0, 0),
+}
+"""What takes rows alone."""
+EVERY: dict[str, Callable[..., Any]] = {
+    **{name: lambda *r, call=call: call(*r, strict=False, threads=1) for name, call in TAKERS.items()},
+    **CHANGERS,
+}
+
+BAD_ROWS: dict[str, dict[str, Any]] = {
+    "an unknown token": {"tokens": np.array([[ADD, X1, T, 0], [SIN, CONST, 0, 0]], dtype=np.uint16)},
+    "padding inside a row": {"tokens": np.array([[ADD, X1, 65535, 0], [SIN, CONST, 0, 0]], dtype=np.uint16)},
+    "an incomplete row": {"tokens": np.array([[ADD, X1, SIN, 0], [SIN, CONST, 0, 0]], dtype=np.uint16)},
+    "a row that goes on": {"tokens": np.array([[X1, X1, X1, 0], [SIN, CONST, 0, 0]], dtype=np.uint16)},
+    "a length of 0": {"lengths": np.array([0, 2], dtype=np.int32)},
+    "a negative length": {"lengths": np.array([3, -2], dtype=np.int32)},
+    "a length beyond L": {"lengths": np.array([3, 5], dtype=np.int32)},
+    "the largest length": {"lengths": np.array([3, 2**31 - 1], dtype=np.int32)},
+    "too few lengths": {"lengths": np.array([3], dtype=np.int32)},
+    "too many lengths": {"lengths": np.array([3, 2, 2], dtype=np.int32)},
+    "lengths of two axes": {"lengths": np.array([[3, 2]], dtype=np.int32)},
+    "too few constants": {"constants": np.ones((1, 4))},
+    "narrow constants": {"constants": np.ones((2, 3))},
+    "flat constants": {"constants": np.ones(8)},
+    "flat tokens": {"tokens": np.array([X1, X2], dtype=np.uint16)},
+    "tokens of int64": {"tokens": np.array([[X1], [65536]])},
+    "tokens of float64": {"tokens": np.array([[X1], [0.5]])},
+    "tokens of bytes": {"tokens": np.zeros((2, 4), dtype=np.uint8)},
+    "tokens in another byte order": {"tokens": np.zeros((2, 4), dtype=">u2" if sys.byteorder == "little" else "<u2")},
+    "tokens in another order": {"tokens": np.asfortranarray(np.zeros((2, 4), dtype=np.uint16))},
+    "every other token": {"tokens": np.zeros((2, 8), dtype=np.uint16)[:, ::2]},
+    "lengths of int64": {"lengths": np.array([3, 2])},
+    "lengths of float64": {"lengths": np.array([3.0, 2.0])},
+    "constants of float32": {"constants": np.ones((2, 4), dtype=np.float32)},
+    "constants of int64": {"constants": np.ones((2, 4), dtype=np.int64)},
+    "complex constants": {"constants": np.ones((2, 4), dtype=complex)},
+    "constants that are text": {"constants": np.array([["a"] * 4] * 2)},
+    "lists": {"tokens": [[0]], "lengths": [1], "constants": [[1.0]]},
+    "nothing": {"tokens": None},
+}
+
+
+@pytest.mark.parametrize("taker", EVERY)
+def test_good_rows_are_taken(taker: str) -> None:
+    assert EVERY[taker](*rows()) is not None
+
+
+@pytest.mark.parametrize("taker", EVERY)
+@pytest.mark.parametrize("what", BAD_ROWS)
+def test_bad_rows_are_refused(taker: str, what: str) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        EVERY[taker](*rows(**BAD_ROWS[what]))
+
+
+@pytest.mark.parametrize("taker", TAKERS)
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"strict": False, "threads": 1, "instruction_set": "mmx"},
+        {"strict": False, "threads": 1, "instruction_set": ""},
+        {"strict": False, "threads": 1, "instruction_set": 3},
+        {"strict": False, "threads": 0},
+        {"strict": False, "threads": -1},
+        {"strict": False, "threads": 2**40},
+        {"strict": False, "threads": 1.5},
+        {"strict": "yes", "threads": 1},
+        {"strict": False},
+        {"threads": 1},
+        {},
+    ],
+)
+def test_an_unknown_manner_is_refused(taker: str, how: How) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        TAKERS[taker](*rows(), **how)
+
+
+@pytest.mark.parametrize(
+    ("iterations", "restarts", "seed"), [(-1, 0, 0), (1, -1, 0), (1, 0, -1), (2**40, 0, 0), (1, 0, 2**64), (1.5, 0, 0)]
+)
+def test_numbers_out_of_range_are_refused_by_a_fit(iterations: Any, restarts: int, seed: int) -> None:
+    how: How = {"strict": False, "threads": 1}
+    with pytest.raises((ValueError, TypeError)):
+        _core.fit_constants(
+            LIBRARY.vocabulary, samples(), *rows(), iterations=iterations, restarts=restarts, seed=seed, **how
+        )
+    with pytest.raises((ValueError, TypeError)):
+        _core.Cache(2000, 2).score(LIBRARY.vocabulary, samples(), *rows(), fit=(iterations, restarts, seed), **how)
+
+
+@pytest.mark.parametrize("variables", [0, 1])
+@pytest.mark.parametrize("taker", ["squared_errors", "predictions", "fit_constants", "linearise", "score"])
+def test_data_without_the_librarys_columns_are_refused(taker: str, variables: int) -> None:
+    how: How = {} if taker == "linearise" else {"strict": False, "threads": 1}
+    how |= {"iterations": 1, "restarts": 0, "seed": 0} if taker == "fit_constants" else {}
+    how |= {"fit": None} if taker == "score" else {}
+    call = _core.Cache(2000, 2).score if taker == "score" else getattr(_core, taker)
+    one = [array[:1] for array in rows()]
+    with pytest.raises(ValueError, match="variable that is not a column"):
+        call(LIBRARY.vocabulary, samples(variables), *one, **how)
+
+
+def test_a_library_of_numbers_needs_no_columns() -> None:
+    library = Library.of([3.0, "add"], 0)
+    values, failure, _ = _core.predictions(
+        library.vocabulary,
+        samples(0),
+        np.array([[1, 0, 0]], dtype=np.uint16),
+        np.array([3], dtype=np.int32),
+        np.full((1, 3), np.nan),
+        strict=False,
+        threads=1,
+    )
+    assert values.tolist() == [[6.0] * 5]
+    assert failure.tolist() == [0]
+
+
+def test_linearise_takes_one_row() -> None:
+    error, gradient, curvature = _core.linearise(LIBRARY.vocabulary, samples(), *[array[1:] for array in rows()])
+    assert np.isfinite(error)
+    assert gradient.shape == (1,)
+    assert curvature.shape == (1, 1)
+    with pytest.raises(ValueError, match="takes one row"):
+        _core.linearise(LIBRARY.vocabulary, samples(), *rows())
+
+
+@pytest.mark.parametrize(
+    ("kind", "variable", "value"),
+    [
+        (np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.int32), np.zeros(0)),
+        (np.zeros(2, dtype=np.uint8), np.zeros(3, dtype=np.int32), np.zeros(2)),
+        (np.zeros(2, dtype=np.uint8), np.zeros(2, dtype=np.int32), np.zeros(1)),
+        (np.array([_core.CONSTANT + 1], dtype=np.uint8), np.zeros(1, dtype=np.int32), np.zeros(1)),
+        (np.array([255], dtype=np.uint8), np.zeros(1, dtype=np.int32), np.zeros(1)),
+        (np.array([_core.VARIABLE], dtype=np.uint8), np.array([-1], dtype=np.int32), np.zeros(1)),
+        (np.zeros(65535, dtype=np.uint8), np.zeros(65535, dtype=np.int32), np.zeros(65535)),
+        (np.zeros(2), np.zeros(2, dtype=np.int32), np.zeros(2)),
+        (np.zeros(2, dtype=np.uint8), np.zeros(2), np.zeros(2)),
+        (np.zeros(2, dtype=np.uint8), np.zeros(2, dtype=np.int32), np.zeros(2, dtype=np.int64)),
+        (np.zeros((2, 1), dtype=np.uint8), np.zeros(2, dtype=np.int32), np.zeros(2)),
+        ([0], [0], [0.0]),
+    ],
+)
+def test_a_vocabulary_that_makes_no_sense_is_refused(kind: Any, variable: Any, value: Any) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        _core.Vocabulary(kind, variable, value)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "weight"),
+    [
+        (np.ones((0, 2)), np.ones(0), np.ones(0)),
+        (np.ones((3, 2)), np.ones(4), np.ones(3)),
+        (np.ones((3, 2)), np.ones(3), np.ones(2)),
+        (np.ones(3), np.ones(3), np.ones(3)),
+        (np.ones((3, 2)), np.ones((3, 1)), np.ones(3)),
+        (np.ones((3, 2), dtype=np.float32), np.ones(3), np.ones(3)),
+        (np.ones((3, 2), dtype=np.int64), np.ones(3), np.ones(3)),
+        (np.ones((2, 3)).T, np.ones(3), np.ones(3)),
+        (np.ones((3, 2), dtype=object), np.ones(3), np.ones(3)),
+        ([[1.0]], [1.0], [1.0]),
+        (None, None, None),
+    ],
+)
+def test_samples_that_do_not_match_are_refused(X: Any, y: Any, weight: Any) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        _core.Samples(X, y, weight)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"min_length": 0},
+        {"min_length": 21},
+        {"max_length": 32_768},
+        {"max_length": -1},
+        {"max_length": 2**40},
+        {"relations": [(6, [0], [1])]},
+        {"relations": [(-1, [0], [1])]},
+        {"relations": [(0, [T], [1])]},
+        {"relations": [(0, [0], [T])]},
+        {"relations": [(0, [-1], [1])]},
+        {"relations": [(0, [65_536], [1])]},
+        {"relations": [(0, [0])]},
+        {"relations": 3},
+        {"limits": [([T], 1)]},
+        {"limits": [([0], 2**40)]},
+        {"limits": [[0]]},
+        {"needed": [[T]]},
+        {"needed": [0]},
+        {"bias": np.zeros(T - 1)},
+        {"bias": np.zeros((T, 1))},
+        {"bias": np.zeros(T, dtype=np.float32)},
+        {"soft_location": "ten"},
+        {"vocabulary": None},
+        {"vocabulary": LIBRARY},
+    ],
+)
+def test_rules_that_make_no_sense_are_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        rules(**changes)
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        np.array([T], dtype=np.uint16),
+        np.array([65535], dtype=np.uint16),
+        np.array([X1], dtype=np.uint16),  # complete
+        np.array([X1, X1], dtype=np.uint16),
+        np.array([SIN] * 20, dtype=np.uint16),  # too long to be completed
+        np.array([SIN] * 30_000, dtype=np.uint16),
+        np.array([ADD]),
+        np.array([[ADD]], dtype=np.uint16),
+        [ADD],
+    ],
+)
+def test_a_prefix_that_begins_no_legal_expression_is_refused(prefix: Any) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        rules().logits(prefix)
+
+
+@pytest.mark.parametrize(
+    "what", [name for name in BAD_ROWS if "constants" not in BAD_ROWS[name] or "tokens" in BAD_ROWS[name]]
+)
+def test_rows_that_cannot_be_read_are_refused_as_violations_too(what: str) -> None:
+    tokens, lengths, _ = rows(**BAD_ROWS[what])
+    if what in ("an incomplete row", "a row that goes on"):
+        assert rules().violations(tokens, lengths)[0] == 3  # That is an answer: no expression.
+        return
+    with pytest.raises((ValueError, TypeError)):
+        rules().violations(tokens, lengths)
+
+
+@pytest.mark.parametrize(
+    ("count", "seed", "step", "tries"), [(-1, 0, 0, 1), (1, -1, 0, 1), (1, 0, -1, 1), (1, 2**64, 0, 1), (1.5, 0, 0, 1)]
+)
+def test_numbers_out_of_range_are_refused_by_sampling(count: Any, seed: int, step: int, tries: int) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        rules().sample(count, seed, step, tries)
+
+
+def test_sampling_without_a_try_or_a_way_gives_rows_of_length_0() -> None:
+    for tries in (0, -1):
+        _, lengths = rules().sample(3, 0, 0, tries)
+        assert lengths.tolist() == [0, 0, 0]
+    _, lengths = rules(limits=[([X1, X2, CONST], 0)]).sample(3, 0, 0, 10)
+    assert lengths.tolist() == [0, 0, 0]
+
+
+def test_more_memory_than_there_is_is_refused() -> None:
+    with pytest.raises((MemoryError, ValueError)):
+        rules().sample(2**60, 0, 0, 1)
+    with pytest.raises((MemoryError, ValueError)):
+        _core.tournament(np.zeros(3), 2**61, 1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"tournament": 0},
+        {"new_depth": -1},
+        {"new_depth": 17},
+        {"retries": -1},
+        {"weights": [1.0]},
+        {"weights": [1.0] * 5},
+        {"weights": None},
+        {"crossover": "half"},
+        {"tournament": 2**40},
+    ],
+)
+def test_settings_of_variation_out_of_range_are_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        settings(**changes)
+
+
+def test_variation_that_cannot_be_is_refused() -> None:
+    one = [array[:1] for array in rows()]
+    good = rows()
+    calls: list[Callable[[], Any]] = [
+        lambda: CORE.crossover(rules(), *one, settings(), 0, 0),
+        lambda: CORE.mutate(rules(), *good, 4, settings(), 0, 0),
+        lambda: CORE.mutate(rules(), *good, -1, settings(), 0, 0),
+        lambda: CORE.mutate(rules(), *good, 0, settings(), -1, 0),
+        lambda: CORE.next_generation(rules(), *good, np.zeros(3), settings(), 0, 0),
+        lambda: CORE.next_generation(rules(), *good, np.zeros(2, dtype=np.float32), settings(), 0, 0),
+        lambda: CORE.next_generation(rules(), *[array[:0] for array in good], np.zeros(0), settings(), 0, 0),
+        lambda: CORE.tournament(np.zeros(0), 1, 1, 0, 0),
+        lambda: CORE.tournament(np.zeros(3), 1, 0, 0, 0),
+        lambda: CORE.tournament(np.zeros(3), -1, 1, 0, 0),
+        lambda: CORE.tournament(np.zeros(3, dtype=np.int64), 1, 1, 0, 0),
+        lambda: CORE.tournament(np.zeros((3, 1)), 1, 1, 0, 0),
+        lambda: CORE.Cache(-1, 0),
+        lambda: CORE.Cache(1000, -1),
+        lambda: CORE.Cache(1000),
+    ]
+    for call in calls:
+        with pytest.raises((ValueError, TypeError)):
+            call()
+
+
+def test_a_cache_used_in_another_manner_reads_nothing_outside_its_arrays() -> None:
+    """First without a fit, then with one, and with more constants than it has room for: wrong use, but no crash."""
+    tokens = np.array([[ADD, CONST, ADD, CONST, CONST]], dtype=np.uint16)
+    lengths, constants = np.array([5], dtype=np.int32), np.array([[np.nan, 1.0, np.nan, 2.0, 3.0]])
+    for room in (0, 1, 2, 3):
+        cache = _core.Cache(2000, room)
+        for fit in (None, (3, 0, 0), None, (3, 0, 0)):
+            error, _, _, fitted, _ = cache.score(
+                LIBRARY.vocabulary, samples(), tokens, lengths, constants, fit=fit, strict=False, threads=1
+            )
+            assert np.isfinite(error).all()
+            assert np.isfinite(fitted[0, [1, 3, 4]]).all()
+
+
+def test_random_bytes_never_crash_the_core() -> None:
+    """In a child process, so that a crash would be a failure of this test and not the end of all."""
+    script = """
+        import numpy as np
+        from symseed import Library, _core
+        rng = np.random.default_rng(0)
+        library = Library.of(["add", "sin", "pow", "const", 2.0], 2)
+        T = len(library)
+        samples = _core.Samples(rng.normal(0, 1, (20, 2)), np.ones(20), np.ones(20))
+        relations = [(1, [3], [3]), (5, [5], [2, 3]), (2, [0], [1])]
+        rules = _core.Rules(library.vocabulary, 1, 12, relations, [([5], 2)], [[0, 1]], np.zeros(T), 5.0, 2.0)
+        settings = _core.VarySettings(0.5, 0.5, 3, 3, 1, [1.0, 1.0, 1.0, 1.0])
+        how = dict(strict=False, threads=1)
+        done = {True: 0, False: 0}
+        for i in range(20000):
+            N, L = rng.integers(0, 4, 2)
+            high = T + 1 if rng.random() < 0.2 else T
+            tokens = rng.integers(0, high, (N, L)).astype(np.uint16)
+            if rng.random() < 0.8 and L:
+                tokens[:, -1] = 0
+            lengths = rng.integers(-1 if rng.random() < 0.1 else 1, L + 2, N).astype(np.int32)
+            constants = rng.choice([1.0, np.nan, np.inf, -1e308, 5e-324], (N, L))
+            reward = rng.choice([0.0, np.nan, np.inf, -np.inf], N)
+            rows = (tokens, lengths, constants)
+            on_data = (library.vocabulary, samples, *rows)
+            calls = [
+                lambda: _core.squared_errors(*on_data, **how),
+                lambda: _core.predictions(*on_data, strict=True, threads=2),
+                lambda: _core.fit_constants(*on_data, iterations=3, restarts=1, seed=i, **how),
+                lambda: _core.Cache(1024, 1).score(*on_data, fit=(2, 0, 0), **how),
+                lambda: _core.linearise(*on_data),
+                lambda: _core.fingerprints(library.vocabulary, *rows),
+                lambda: rules.violations(tokens, lengths),
+                lambda: rules.logits(tokens.ravel()),
+                lambda: _core.crossover(rules, *rows, settings, i, 0),
+                lambda: _core.mutate(rules, *rows, i % 4, settings, i, 0),
+                lambda: _core.next_generation(rules, *rows, reward, settings, i, 0),
+            ]
+            try:
+                calls[i % len(calls)]()
+                done[True] += 1
+            except ValueError:
+                done[False] += 1
+        print(done[True], done[False])
+    """
+    answer = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=False, timeout=100
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert all(int(count) > 2000 for count in answer.stdout.split())
