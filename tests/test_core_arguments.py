@@ -323,6 +323,7 @@ def test_sampling_without_a_try_or_a_way_gives_rows_of_length_0() -> None:
     assert lengths.tolist() == [0, 0, 0]
 
 
+@pytest.mark.memory
 def test_more_memory_than_there_is_is_refused() -> None:
     with pytest.raises((MemoryError, ValueError)):
         rules().sample(2**60, 0, 0, 1)

@@ -397,6 +397,7 @@ def test_columns_and_threads_are_checked() -> None:
             function(population, Dataset.of(np.ones((4, 3)), np.ones(4)), threads=0)
 
 
+@pytest.mark.memory
 def test_memory_does_not_grow_with_rows_times_samples() -> None:
     """1,000 rows on 1,000,000 x 5 samples: all values together would take 8 GB."""
     script = """
