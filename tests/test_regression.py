@@ -27,7 +27,7 @@ from symseed import (
     evaluate,
     fit,
 )
-from symseed.reward import inverse_nrmse
+from symseed.reward import Metric, reward
 from symseed.task import Counts
 
 LIBRARY = Library.of(["add", "sub", "mul", "div", "sin", "cos", "exp", "log"], 2)
@@ -81,7 +81,9 @@ def test_rewards_and_failures_are_those_of_evaluation() -> None:
     plain = evaluate(population, data)
     assert reference.same_bits(scored.failure, plain.failure)
     assert reference.same_bits(scored.position, plain.position)
-    assert reference.same_bits(scored.reward, inverse_nrmse(plain.error, data.total_weight, data.deviation))
+    assert reference.same_bits(
+        scored.reward, reward(Metric.INVERSE_NRMSE, plain.error / data.total_weight, data.deviation)
+    )
     assert scored.population is population
     assert 50 < (scored.failure == Failure.NONE).sum() < 500
 
@@ -155,7 +157,7 @@ def test_a_cache_that_is_too_small_changes_nothing_but_the_work() -> None:
         assert reference.same_bits(a.reward, b.reward)
         assert reference.same_bits(a.failure, b.failure)
         assert reference.same_bits(a.position, b.position)
-    assert small.counts.charged == large.counts.charged == 40_000
+    assert small.counts.asked == large.counts.asked == 40_000
     assert large.counts.evaluated == large.counts.unique > 10_000
     assert small.counts.unique == pytest.approx(large.counts.unique, rel=0.03)
     assert small.counts.evaluated > 1.1 * large.counts.evaluated
@@ -213,7 +215,9 @@ def test_fitted_constants_come_back_from_the_cache() -> None:
     fitted, errors = fit(population, data)
     for scored in (first, second):
         assert reference.same_bits(scored.population.constants, fitted.constants)
-        assert reference.same_bits(scored.reward, inverse_nrmse(errors.error, data.total_weight, data.deviation))
+        assert reference.same_bits(
+            scored.reward, reward(Metric.INVERSE_NRMSE, errors.error / data.total_weight, data.deviation)
+        )
     assert not np.array_equal(fitted.constants, population.constants, equal_nan=True)
 
 
@@ -227,7 +231,9 @@ def test_rows_with_other_constants_are_other_rows() -> None:
     assert task.counts.unique > before + 20
     assert reference.same_bits(scored.population.constants, other.constants)
     plain = evaluate(other, dataset())
-    assert reference.same_bits(scored.reward, inverse_nrmse(plain.error, dataset().total_weight, dataset().deviation))
+    assert reference.same_bits(
+        scored.reward, reward(Metric.INVERSE_NRMSE, plain.error / dataset().total_weight, dataset().deviation)
+    )
 
 
 def test_a_fit_of_no_constants_is_no_fit() -> None:

@@ -291,6 +291,20 @@ def test_a_mutation_draws_every_place_equally_often() -> None:
     assert all(350 < places[i] * (1.0 if i in (1, 3, 4) else 4 / 3) < 450 for i in places)
 
 
+def test_arguments_are_chosen_equally_often() -> None:
+    """An insertion puts the old subtree on either side, and a shrink keeps either side."""
+    library = Library.of(["add", "sin"], 3)
+    space = SearchSpace(library, 1, 9, constraints=())
+    one = Population.from_expressions([Expression.parse("x1", library)] * 3000)
+    inserted = collections.Counter(child.prefix for child in mutate(space, one, Mutation.INSERT, seed=1))
+    assert set(inserted) == {"sin x1", "add x1 x1", "add x1 x2", "add x1 x3", "add x2 x1", "add x3 x1"}
+    assert all(190 < inserted[prefix] < 310 for prefix in ("add x1 x2", "add x1 x3", "add x2 x1", "add x3 x1"))
+    two = Population.from_expressions([Expression.parse("sin(x1 + x2)", library)] * 3000)
+    shrunk = collections.Counter(child.prefix for child in mutate(space, two, Mutation.SHRINK, seed=1))
+    assert set(shrunk) == {"sin x1", "sin x2"}
+    assert all(1350 < count < 1650 for count in shrunk.values())
+
+
 def test_a_library_without_operators_is_mutated_among_its_terminals() -> None:
     library = Library.of(["const", 1.0], 3)
     space = SearchSpace(library, 1, 5, constraints=())

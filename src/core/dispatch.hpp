@@ -5,12 +5,14 @@
 #include <vector>
 
 #include "kernels.hpp"
+#include "recurrent.hpp"
 
 namespace symseed {
 
 struct InstructionSet {
   std::string name;
   const Kernels* kernels;
+  const Recurrent* recurrent;
 };
 
 // Best first; the last runs on any processor that the build is for.

@@ -1,90 +1,13 @@
 // Bindings and nothing else. `_core.pyi` is the manual; argument checks here guard memory, Python's give the sentences.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/unique_ptr.h>
-#include <nanobind/stl/vector.h>
-
 #include <limits>
-#include <memory>
-#include <stdexcept>
 
+#include "bind.hpp"
 #include "dispatch.hpp"
-#include "prefix.hpp"
 #include "score.hpp"
 #include "vary.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-
 namespace symseed {
 namespace {
-
-template <class T, std::size_t Dimensions>
-using Array = nb::ndarray<const T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using NewArray = nb::ndarray<T, nb::numpy, nb::c_contig>;
-using Tokens = Array<Token, 2>;
-using Lengths = Array<std::int32_t, 1>;
-using Constants = Array<double, 2>;
-
-// An array that is taken as it is: converting one could change a token's value without a word.
-auto operator""_array(const char* name, std::size_t) { return nb::arg(name).noconvert(); }
-
-inline void require(bool condition, const char* sentence) {
-  if (!condition) [[unlikely]]
-    throw std::invalid_argument(sentence);
-}
-
-// A NumPy array of its own memory, not filled with anything: for what is too large to be written twice.
-template <class T>
-NewArray<T> new_numpy(std::initializer_list<std::size_t> shape) {
-  std::size_t size = 1;
-  for (const std::size_t axis : shape) size *= axis;
-  std::unique_ptr<T[]> owned(new T[size]);
-  T* data = owned.get();
-  nb::capsule owner(owned.release(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return NewArray<T>(data, shape, owner);
-}
-
-// A NumPy array that owns what the vector held.
-template <class T>
-NewArray<T> to_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
-  auto owned = std::make_unique<std::vector<T>>(std::move(values));
-  T* data = owned->data();
-  nb::capsule owner(owned.release(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return NewArray<T>(data, shape, owner);
-}
-
-template <class T>
-NewArray<T> to_numpy(std::vector<T>&& values) {
-  const std::size_t size = values.size();
-  return to_numpy(std::move(values), {size});
-}
-
-// Rows that can be read without leaving any array: tokens of the library, one whole expression each.
-Rows to_rows(const Vocabulary& vocabulary, const Tokens& tokens, const Lengths& lengths, const Constants& constants) {
-  const Rows rows{tokens.data(), lengths.data(), constants.data(), tokens.shape(0), tokens.shape(1)};
-  require(lengths.shape(0) == rows.count && constants.shape(0) == rows.count && constants.shape(1) == rows.stride,
-          "`tokens` (N, L), `lengths` (N,) and `constants` (N, L) must have the same N and L.");
-  const std::uint8_t* const arity = vocabulary.arity.data();
-  for (std::size_t i = 0; i < rows.count; ++i) {
-    const Row row = rows[i];
-    require(row.length >= 1 && static_cast<std::size_t>(row.length) <= rows.stride,
-            "Each length must be at least 1 and at most L.");
-    int open = 1;
-    bool is_early = false;
-    for (int j = 0; j < row.length; ++j) {
-      require(row.tokens[j] < vocabulary.size(), "Each token must be one of the library's.");
-      is_early |= open == 0;
-      open += arity[row.tokens[j]] - 1;
-    }
-    require(open == 0 && !is_early, "Each row must be one complete expression in prefix order.");
-  }
-  return rows;
-}
 
 void require_columns(const Vocabulary& vocabulary, const Samples& samples) {
   for (std::size_t t = 0; t < vocabulary.size(); ++t) {
@@ -103,25 +26,6 @@ Manner to_manner(bool strict, const std::optional<std::string>& instruction_set)
     if (!instruction_set || set.name == *instruction_set) return {set.kernels, strict};
   }
   throw std::invalid_argument("`instruction_set` must be one of `instruction_sets()`.");
-}
-
-// Has Python a signal to handle (Ctrl-C)? Its handler runs here, and what it raises is kept for `rethrow`.
-bool has_signal() {
-  nb::gil_scoped_acquire gil;
-  return PyErr_CheckSignals() != 0;
-}
-
-// Runs native work without the interpreter's lock; a signal that arrives meanwhile ends it with the handler's
-// exception.
-template <class Work>
-void run(Work work) {
-  try {
-    nb::gil_scoped_release release;
-    Monitor monitor(&has_signal);
-    work(monitor);
-  } catch (const Interrupted&) {
-    throw nb::python_error();
-  }
 }
 
 std::tuple<NewArray<std::uint8_t>, NewArray<std::int32_t>> split(const std::vector<Outcome>& outcomes) {
@@ -272,7 +176,8 @@ nb::tuple bind_score(Cache& cache, const Vocabulary& vocabulary, const Samples& 
   const Manner manner = to_manner(strict, instruction_set);
   std::optional<FitSettings> settings;
   if (fit) settings = FitSettings{std::get<0>(*fit), std::get<1>(*fit), std::get<2>(*fit)};
-  std::vector<double> fitted = copy_of(constants);
+  std::vector<double> fitted;
+  if (fit) fitted = copy_of(constants);
   std::vector<double> error(rows.count);
   std::vector<Outcome> outcome(rows.count);
   std::size_t evaluated = 0;
@@ -282,7 +187,7 @@ nb::tuple bind_score(Cache& cache, const Vocabulary& vocabulary, const Samples& 
   });
   auto [failure, position] = split(outcome);
   return nb::make_tuple(to_numpy(std::move(error)), failure, position,
-                        to_numpy(std::move(fitted), {rows.count, rows.stride}), evaluated);
+                        fit ? nb::cast(to_numpy(std::move(fitted), {rows.count, rows.stride})) : nb::none(), evaluated);
 }
 
 NewArray<std::uint64_t> bind_fingerprints(const Vocabulary& vocabulary, const Tokens& tokens, const Lengths& lengths,
@@ -375,6 +280,31 @@ nb::tuple bind_sample(const Rules& rules, std::size_t count, std::uint64_t seed,
       if (i % 64 == 0) monitor.check();
       Rng rng(seed, step, i);
       lengths[i] = sample(runner, rng, tries, tokens.data() + i * stride);
+    }
+  });
+  return nb::make_tuple(to_numpy(std::move(tokens), {count, stride}), to_numpy(std::move(lengths)));
+}
+
+nb::tuple bind_random_trees(const Rules& rules, std::size_t count, std::uint64_t seed, std::uint64_t step, int least,
+                            int most, int tries) {
+  require(least >= 0 && least <= most && most <= 16, "Heights must satisfy 0 <= least <= most <= 16.");
+  const std::size_t stride = static_cast<std::size_t>(rules.max_length());
+  std::vector<Token> tokens(count * stride, kPad);
+  std::vector<std::int32_t> lengths(count);
+  run([&](Monitor& monitor) {
+    const VarySettings settings;
+    Variation variation(rules, settings);
+    PriorRunner runner(rules);
+    Child child;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i % 64 == 0) monitor.check();
+      Rng rng(seed, step, i);
+      if (variation.random_tree(rng, least, most, child)) {
+        lengths[i] = child.length();
+        std::copy(child.tokens.begin(), child.tokens.end(), tokens.begin() + static_cast<std::ptrdiff_t>(i * stride));
+      } else {
+        lengths[i] = sample(runner, rng, tries, tokens.data() + i * stride);
+      }
     }
   });
   return nb::make_tuple(to_numpy(std::move(tokens), {count, stride}), to_numpy(std::move(lengths)));
@@ -474,13 +404,15 @@ nb::tuple bind_next_generation(const Rules& rules, const Tokens& tokens, const L
     next = next_generation(rules, rows, reward.data(), settings, seed, step, stride, monitor);
   });
   return nb::make_tuple(to_numpy(std::move(next.tokens), {rows.count, stride}), to_numpy(std::move(next.lengths)),
-                        to_numpy(std::move(next.constants), {rows.count, stride}), to_numpy(std::move(next.parent)),
-                        to_numpy(std::move(next.touched)));
+                        rules.vocabulary().has_constants()
+                            ? nb::cast(to_numpy(std::move(next.constants), {rows.count, stride}))
+                            : nb::none(),
+                        to_numpy(std::move(next.parent)), to_numpy(std::move(next.touched)));
 }
 
 VarySettings make_vary_settings(double crossover, double mutation, int tournament, int new_depth, int retries,
                                 const std::vector<double>& weights) {
-  require(tournament >= 1 && new_depth >= 0 && new_depth <= 16 && retries >= 0 && weights.size() == kMutations,
+  require(tournament >= 0 && new_depth >= 0 && new_depth <= 16 && retries >= 0 && weights.size() == kMutations,
           "A setting of variation is out of range.");
   VarySettings out{crossover, mutation, tournament, new_depth, retries, {}};
   std::copy(weights.begin(), weights.end(), out.weights);
@@ -495,6 +427,7 @@ NB_MODULE(_core, m) {
   m.doc() = "Native core of symseed; see _core.pyi.";
   // Objects that live until the interpreter ends are no leak worth a page of warnings.
   nb::set_leak_warnings(false);
+  bind_lstm(m);
   m.attr("VARIABLE") = static_cast<int>(kVariable);
   m.attr("LITERAL") = static_cast<int>(kLiteral);
   m.attr("CONSTANT") = static_cast<int>(kConstant);
@@ -520,7 +453,8 @@ NB_MODULE(_core, m) {
            "bias"_array, "soft_location"_a, "soft_variance"_a)
       .def("logits", &bind_logits, "prefix"_array)
       .def("violations", &bind_violations, "tokens"_array, "lengths"_array)
-      .def("sample", &bind_sample, "count"_a, "seed"_a, "step"_a, "tries"_a);
+      .def("sample", &bind_sample, "count"_a, "seed"_a, "step"_a, "tries"_a)
+      .def("random_trees", &bind_random_trees, "count"_a, "seed"_a, "step"_a, "least"_a, "most"_a, "tries"_a);
   nb::class_<VarySettings>(m, "VarySettings")
       .def(nb::new_(&make_vary_settings), "crossover"_a, "mutation"_a, "tournament"_a, "new_depth"_a, "retries"_a,
            "weights"_a);

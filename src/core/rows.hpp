@@ -1,6 +1,7 @@
 // What the native part works on: a library's tokens, rows of a population, and samples of data.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -21,6 +22,7 @@ struct Vocabulary {
   std::vector<double> value;           // value of a literal, else 0
 
   std::size_t size() const { return kind.size(); }
+  bool has_constants() const { return std::find(kind.begin(), kind.end(), kConstant) != kind.end(); }
 };
 
 // One expression: a prefix of tokens and, aligned with it, the values of its constants.

@@ -116,10 +116,11 @@ std::size_t score(Cache& cache, const Manner& manner, const Vocabulary& vocabula
                   const Samples& samples, const std::optional<FitSettings>& fit, int threads, Monitor& monitor,
                   double* constants, double* error, Outcome* outcome) {
   const std::size_t stride = rows.stride;
+  const bool has_constants = vocabulary.has_constants();
+  // Calls visit(position) for the constants of a row.
   const auto for_each_constant = [&](std::size_t row, auto visit) {
-    std::size_t k = 0;
-    for (std::size_t j = 0; j < static_cast<std::size_t>(rows.lengths[row]); ++j) {
-      if (vocabulary.kind[rows.tokens[row * stride + j]] == kConstant) visit(constants[row * stride + j], k++);
+    for (std::size_t j = 0; has_constants && j < static_cast<std::size_t>(rows.lengths[row]); ++j) {
+      if (vocabulary.kind[rows.tokens[row * stride + j]] == kConstant) visit(j);
     }
   };
 
@@ -134,7 +135,10 @@ std::size_t score(Cache& cache, const Manner& manner, const Vocabulary& vocabula
     if (place >= 0) {
       error[i] = cache.entry(place).error;
       outcome[i] = cache.entry(place).outcome;
-      if (fit) for_each_constant(i, [&](double& constant, std::size_t k) { constant = cache.constants(place)[k]; });
+      if (fit) {
+        const double* known = cache.constants(place);
+        for_each_constant(i, [&](std::size_t j) { constants[i * stride + j] = *known++; });
+      }
       continue;
     }
     source[i] = in_batch.find_or_add(fresh_keys, key, static_cast<std::ptrdiff_t>(fresh.size()));
@@ -146,14 +150,16 @@ std::size_t score(Cache& cache, const Manner& manner, const Vocabulary& vocabula
 
   std::vector<Token> tokens(fresh.size() * stride);
   std::vector<std::int32_t> lengths(fresh.size());
-  std::vector<double> values(fresh.size() * stride);
+  // Without constants nobody looks at their values.
+  std::vector<double> values(has_constants || fit ? fresh.size() * stride : 0);
   for (std::size_t n = 0; n < fresh.size(); ++n) {
     const std::size_t i = fresh[n];
     lengths[n] = rows.lengths[i];
     std::copy_n(rows.tokens + i * stride, stride, tokens.data() + n * stride);
-    std::copy_n(rows.constants + i * stride, stride, values.data() + n * stride);
+    if (!values.empty()) std::copy_n(rows.constants + i * stride, stride, values.data() + n * stride);
   }
-  const Rows batch{tokens.data(), lengths.data(), values.data(), fresh.size(), stride};
+  const Rows batch{tokens.data(), lengths.data(), values.empty() ? rows.constants : values.data(), fresh.size(),
+                   stride};
   std::vector<double> fresh_error(fresh.size());
   std::vector<Outcome> fresh_outcome(fresh.size());
   if (fit) {
@@ -173,7 +179,7 @@ std::size_t score(Cache& cache, const Manner& manner, const Vocabulary& vocabula
   std::vector<double> fitted;
   for (std::size_t n = 0; n < fresh.size(); ++n) {
     fitted.clear();
-    for_each_constant(fresh[n], [&](double& constant, std::size_t) { fitted.push_back(constant); });
+    for_each_constant(fresh[n], [&](std::size_t j) { fitted.push_back(values[n * stride + j]); });
     cache.insert(fresh_keys[n], fresh_error[n], fresh_outcome[n], fitted.data(), fitted.size());
   }
   return fresh.size();

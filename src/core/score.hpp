@@ -51,8 +51,8 @@ class Cache {
   std::vector<double> constants_;  // (entries, constants_per_row)
 };
 
-// As `fit_constants` where settings are given, else as `squared_errors`; equal rows are computed once. Gives the number
-// of rows that were computed.
+// As `fit_constants` where settings are given (only then is `constants` written), else as `squared_errors`; equal rows
+// are computed once. Gives the number of rows that were computed.
 std::size_t score(Cache& cache, const Manner& manner, const Vocabulary& vocabulary, const Rows& rows,
                   const Samples& samples, const std::optional<FitSettings>& fit, int threads, Monitor& monitor,
                   double* constants, double* error, Outcome* outcome);

@@ -20,11 +20,6 @@ int draw_position(Rng& rng, int first, int end) {
 
 }  // namespace
 
-void Child::assign(Row row) {
-  tokens.assign(row.tokens, row.tokens + row.length);
-  constants.assign(row.constants, row.constants + row.length);
-}
-
 std::size_t Variation::tournament(Rng& rng, const double* reward, std::size_t count, int size) {
   std::size_t best = rng.below(static_cast<std::uint32_t>(count));
   for (int i = 1; i < size; ++i) {
@@ -34,14 +29,24 @@ std::size_t Variation::tournament(Rng& rng, const double* reward, std::size_t co
   return best;
 }
 
-void Variation::append(Row row, int begin, int end, Child& child) {
+void Variation::clear(Child& child) {
+  child.tokens.clear();
+  child.constants.clear();
+}
+
+void Variation::append(Row row, int begin, int end, Child& child) const {
   child.tokens.insert(child.tokens.end(), row.tokens + begin, row.tokens + end);
-  child.constants.insert(child.constants.end(), row.constants + begin, row.constants + end);
+  if (has_constants_) child.constants.insert(child.constants.end(), row.constants + begin, row.constants + end);
+}
+
+void Variation::copy(Row row, Child& child) const {
+  clear(child);
+  append(row, 0, row.length, child);
 }
 
 void Variation::append_new(Token token, Child& child) const {
   child.tokens.push_back(token);
-  child.constants.push_back(rules_.vocabulary().kind[token] == kConstant ? 1.0 : kNan);
+  if (has_constants_) child.constants.push_back(rules_.vocabulary().kind[token] == kConstant ? 1.0 : kNan);
 }
 
 // A full tree: operators down to `height`, terminals there.
@@ -52,10 +57,39 @@ void Variation::append_tree(Rng& rng, int height, Child& child) const {
   for (int argument = 0; argument < rules_.arity()[op]; ++argument) append_tree(rng, height - 1, child);
 }
 
+// Any token below the root, operators only above `least`, terminals only at `most`.
+void Variation::append_grown(Rng& rng, int least, int most, Child& child) const {
+  const std::size_t operators = rules_.operators().size();
+  const std::size_t terminals = rules_.of_arity(0).size();
+  const bool may_end = least <= 0;
+  const bool must_end = most == 0 || operators == 0;
+  const std::size_t choices = operators + terminals;
+  if (must_end || (may_end && rng.below(static_cast<std::uint32_t>(choices)) < terminals)) {
+    return append_new(draw(rng, rules_.of_arity(0)), child);
+  }
+  const Token op = draw(rng, rules_.operators());
+  append_new(op, child);
+  for (int argument = 0; argument < rules_.arity()[op]; ++argument) append_grown(rng, least - 1, most - 1, child);
+}
+
+bool Variation::random_tree(Rng& rng, int least, int most, Child& child) {
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    clear(child);
+    const int height = draw_position(rng, least, most + 1);
+    if (rng.chance(0.5)) {
+      append_tree(rng, height, child);
+    } else {
+      append_grown(rng, least, height, child);
+    }
+    if (is_legal(child)) return true;
+  }
+  return false;
+}
+
 void Variation::crossover(Rng& rng, Row first, Row second, Child& first_child, Child& second_child) {
   const auto splice = [&](Row row, int begin, int end, Row donor, int donor_begin, int donor_end, Child& child) {
-    child.tokens.clear();
-    child.constants.clear();
+    clear(child);
     append(row, 0, begin, child);
     append(donor, donor_begin, donor_end, child);
     append(row, end, row.length, child);
@@ -77,8 +111,8 @@ void Variation::crossover(Rng& rng, Row first, Row second, Child& first_child, C
     }
     if (is_first_done && is_second_done) return;
   }
-  if (!is_first_done) first_child.assign(first);
-  if (!is_second_done) second_child.assign(second);
+  if (!is_first_done) copy(first, first_child);
+  if (!is_second_done) copy(second, second_child);
 }
 
 Mutation Variation::draw_mutation(Rng& rng) const {
@@ -94,8 +128,7 @@ Mutation Variation::draw_mutation(Rng& rng) const {
 
 void Variation::apply(Rng& rng, Row parent, Mutation mutation, Child& child) {
   const std::uint8_t* arity = rules_.arity();
-  child.tokens.clear();
-  child.constants.clear();
+  clear(child);
   switch (mutation) {
     case Mutation::subtree: {
       const int begin = draw_position(rng, 0, parent.length);
@@ -106,7 +139,7 @@ void Variation::apply(Rng& rng, Row parent, Mutation mutation, Child& child) {
       return;
     }
     case Mutation::point: {
-      if (parent.length == 1) return child.assign(parent);
+      if (parent.length == 1) return copy(parent, child);
       const int at = draw_position(rng, 1, parent.length);
       append(parent, 0, at, child);
       append_new(draw(rng, rules_.of_arity(arity[parent.tokens[at]])), child);
@@ -114,7 +147,7 @@ void Variation::apply(Rng& rng, Row parent, Mutation mutation, Child& child) {
       return;
     }
     case Mutation::insert: {
-      if (rules_.operators().empty()) return child.assign(parent);
+      if (rules_.operators().empty()) return copy(parent, child);
       const int begin = draw_position(rng, 0, parent.length);
       const int end = subtree_end(arity, parent.tokens, begin);
       const Token op = draw(rng, rules_.operators());
@@ -134,7 +167,7 @@ void Variation::apply(Rng& rng, Row parent, Mutation mutation, Child& child) {
     case Mutation::shrink: {
       const auto is_operator = [&](Token token) { return arity[token] > 0; };
       const auto count = std::count_if(parent.tokens + 1, parent.tokens + parent.length, is_operator);
-      if (count == 0) return child.assign(parent);
+      if (count == 0) return copy(parent, child);
       int skip = draw_position(rng, 0, static_cast<int>(count));
       int begin = 1;
       while (!is_operator(parent.tokens[begin]) || skip-- > 0) ++begin;
@@ -154,7 +187,7 @@ void Variation::mutate(Rng& rng, Row parent, Mutation mutation, Child& child) {
     apply(rng, parent, mutation, child);
     if (is_legal(child)) return;
   }
-  child.assign(parent);
+  copy(parent, child);
 }
 
 Generation next_generation(const Rules& rules, const Rows& rows, const double* reward, const VarySettings& settings,
@@ -162,7 +195,7 @@ Generation next_generation(const Rules& rules, const Rows& rows, const double* r
   Generation out;
   out.tokens.assign(rows.count * stride, kPad);
   out.lengths.resize(rows.count);
-  out.constants.assign(rows.count * stride, kNan);
+  if (rules.vocabulary().has_constants()) out.constants.assign(rows.count * stride, kNan);
   out.parent.resize(rows.count);
   out.touched.assign(rows.count, 0);
   Variation variation(rules, settings);
@@ -173,8 +206,9 @@ Generation next_generation(const Rules& rules, const Rows& rows, const double* r
     const std::size_t pair = std::min<std::size_t>(2, rows.count - first);
     Rng rng(seed, step, first);
     for (std::size_t i = 0; i < pair; ++i) {
-      out.parent[first + i] =
-          static_cast<std::int64_t>(Variation::tournament(rng, reward, rows.count, settings.tournament));
+      const std::size_t own = first + i;
+      out.parent[own] = static_cast<std::int64_t>(
+          settings.tournament == 0 ? own : Variation::tournament(rng, reward, rows.count, settings.tournament));
     }
     const Row a = rows[static_cast<std::size_t>(out.parent[first])];
     const Row b = rows[static_cast<std::size_t>(out.parent[first + pair - 1])];
@@ -182,8 +216,8 @@ Generation next_generation(const Rules& rules, const Rows& rows, const double* r
     if (is_crossed) {
       variation.crossover(rng, a, b, children[0], children[1]);
     } else {
-      children[0].assign(a);
-      children[1].assign(b);
+      variation.copy(a, children[0]);
+      variation.copy(b, children[1]);
     }
     for (std::size_t i = 0; i < pair; ++i) {
       const bool is_mutated = rng.chance(settings.mutation);

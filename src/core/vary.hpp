@@ -19,9 +19,8 @@ inline constexpr int kMutations = 4;
 // A row that owns its arrays.
 struct Child {
   std::vector<Token> tokens;
-  std::vector<double> constants;
+  std::vector<double> constants;  // empty where the library has none
 
-  void assign(Row row);
   int length() const { return static_cast<int>(tokens.size()); }
   Row row() const { return {tokens.data(), constants.data(), length()}; }
 };
@@ -29,7 +28,7 @@ struct Child {
 struct VarySettings {
   double crossover = 0.5;                     // probability that a pair crosses
   double mutation = 0.5;                      // probability that a row mutates
-  int tournament = 5;                         // rows drawn, the best of which becomes a parent
+  int tournament = 5;                         // rows drawn, the best of which becomes a parent; 0: each row is its own
   int new_depth = 3;                          // greatest height of a new subtree
   int retries = 0;                            // times that a violating child is made again
   double weights[kMutations] = {1, 1, 1, 1};  // relative probability of each Mutation
@@ -38,7 +37,8 @@ struct VarySettings {
 // Makes children; one per thread. `parent` and `child` are never the same.
 class Variation {
  public:
-  Variation(const Rules& rules, const VarySettings& settings) : rules_(rules), settings_(settings), walker_(rules) {}
+  Variation(const Rules& rules, const VarySettings& settings)
+      : rules_(rules), settings_(settings), has_constants_(rules.vocabulary().has_constants()), walker_(rules) {}
 
   // The best of `size` rows drawn with replacement; the first drawn of equals.
   static std::size_t tournament(Rng& rng, const double* reward, std::size_t count, int size);
@@ -47,16 +47,22 @@ class Variation {
   void crossover(Rng& rng, Row first, Row second, Child& first_child, Child& second_child);
   void mutate(Rng& rng, Row parent, Mutation mutation, Child& child);
   Mutation draw_mutation(Rng& rng) const;
+  // A new tree of a height from `least` to `most`, full or grown; false where 100 of them broke a rule.
+  bool random_tree(Rng& rng, int least, int most, Child& child);
+  void copy(Row row, Child& child) const;
 
  private:
   bool is_legal(const Child& child) { return first_violation(walker_, child.tokens.data(), child.length()) == -1; }
   void apply(Rng& rng, Row parent, Mutation mutation, Child& child);
   void append_tree(Rng& rng, int height, Child& child) const;
+  void append_grown(Rng& rng, int least, int most, Child& child) const;
   void append_new(Token token, Child& child) const;
-  static void append(Row row, int begin, int end, Child& child);
+  void append(Row row, int begin, int end, Child& child) const;
+  static void clear(Child& child);
 
   const Rules& rules_;
   const VarySettings& settings_;
+  bool has_constants_;  // if not, a child's constants are left empty
   Walker walker_;
 };
 
@@ -64,7 +70,7 @@ class Variation {
 struct Generation {
   std::vector<Token> tokens;          // (N, L)
   std::vector<std::int32_t> lengths;  // (N,)
-  std::vector<double> constants;      // (N, L)
+  std::vector<double> constants;      // (N, L); empty where the library has none
   std::vector<std::int64_t> parent;   // (N,): the row each child began as
   std::vector<std::uint8_t> touched;  // (N,): crossed or mutated, even if that was undone
 };

@@ -88,6 +88,11 @@ class Rules:
         A walk that ends where nothing is allowed is begun again, up to `tries` times; then the row's length is 0.
         """
 
+    def random_trees(
+        self, count: int, seed: int, step: int, least: int, most: int, tries: int
+    ) -> tuple[Tokens, Lengths]:
+        """Draw trees of a height from `least` to `most`, full or grown; like `sample` after 100 that broke a rule."""
+
 def squared_errors(
     vocabulary: Vocabulary,
     samples: Samples,
@@ -167,8 +172,10 @@ class Cache:
         strict: bool,
         threads: int,
         instruction_set: str | None = None,
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32], Constants, int]:
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32], Constants | None, int]:
         """Return errors, failures, positions, constants, and the number of rows that had to be computed.
+
+        Constants are None without `fit`.
 
         As `fit_constants` with `fit` = (iterations, restarts, seed), or as `squared_errors` without. One cache serves
         one dataset and one manner of scoring.
@@ -187,6 +194,62 @@ def fingerprints(
     vocabulary: Vocabulary, tokens: Tokens, lengths: Lengths, constants: Constants
 ) -> npt.NDArray[np.uint64]:
     """Return 128 bits per row, (N, 2): equal for equal tokens and constants, else different but for 1 in 2^128."""
+
+class Lstm:
+    """A recurrent network over prefixes: the policy. Numbers are float32, or float64 if `is_double`.
+
+    It sees the parent and the left sibling of the token to come, and on request the token before it and the number of
+    open arguments. Kernels and biases begin at zero, so the first distribution is that of the priors alone.
+    """
+
+    def __init__(
+        self,
+        tokens: int,
+        hidden: int,
+        layers: int,
+        sees_previous: bool,
+        sees_open: bool,
+        is_double: bool,
+        seed: int,
+    ) -> None:
+        """Build it for T `tokens`; `seed` draws the output layer's first weights."""
+    def blocks(self) -> list[tuple[str, int, int, int]]:
+        """Return name, offset, rows and columns of each part of the P parameters; gates are input, candidate, forget,
+        output.
+        """
+    def sample(self, rules: Rules, count: int, seed: int, step: int, threads: int) -> tuple[Tokens, Lengths]:
+        """Draw legal rows; a row that finds no way in 1,000 walks has length 0."""
+    def log_probabilities(
+        self, rules: Rules, tokens: Tokens, lengths: Lengths, constants: Constants
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return log p of each row (N,), -inf where it is not legal, and the entropies along it (N, L)."""
+    def gradient(
+        self,
+        rules: Rules,
+        tokens: Tokens,
+        lengths: Lengths,
+        constants: Constants,
+        weight: npt.NDArray[np.float64],
+        entropy: npt.NDArray[np.float64],
+        decay: float,
+    ) -> npt.NDArray[np.floating]:
+        """Return the gradient (P,) of sum weight log p + sum entropy sum_t decay^t H_t; illegal rows do not count."""
+    def ascend(
+        self,
+        rules: Rules,
+        tokens: Tokens,
+        lengths: Lengths,
+        constants: Constants,
+        weight: npt.NDArray[np.float64],
+        entropy: npt.NDArray[np.float64],
+        decay: float,
+        learning_rate: float,
+    ) -> None:
+        """Take one step of Adam up that gradient, in place."""
+    def state(self) -> tuple[npt.NDArray[np.float64], int]:
+        """Return parameters and Adam's two moments (3, P), and the number of its steps."""
+    def set_state(self, state: npt.NDArray[np.float64], steps: int) -> None:
+        """Overwrite all of that."""
 
 class VarySettings:
     """How a generation varies."""
@@ -240,9 +303,10 @@ def next_generation(
     settings: VarySettings,
     seed: int,
     step: int,
-) -> tuple[Tokens, Lengths, Constants, npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+) -> tuple[Tokens, Lengths, Constants | None, npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
     """Return as many children as rows, the row that each began as, and whether it was crossed or mutated.
 
-    Tournament winners in pairs; each pair crosses with one probability, each row then mutates with the other. A row is
+    Constants are None where the library has none. Tournament winners in pairs (a tournament of 0 leaves each row its
+    own parent); each pair crosses with one probability, each row then mutates with the other. A row is
     "touched" also if its child broke a rule and was undone.
     """

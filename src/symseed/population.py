@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed import _core
-from symseed.errors import DataError
+from symseed.errors import DataError, SettingsError
 from symseed.expression import Expression
 from symseed.library import Library, TokenIds
 
@@ -151,6 +151,12 @@ class Population:
             np.concatenate([population.lengths for population in populations]),
             np.concatenate([widened(population.constants, np.nan) for population in populations]),
         )
+
+    def check_library(self, library: Library, owner: str) -> None:
+        """Refuse a population whose ids mean something else to its user."""
+        # The same object nearly always: comparing all tokens would cost more than scoring a few rows.
+        if self.library is not library and self.library != library:
+            raise SettingsError(f"The population has another library than the {owner}. Build both from one.")
 
     @property
     def complexity(self) -> npt.NDArray[np.int64]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
+
 from symseed import _core
-from symseed.dataset import Dataset
+from symseed.dataset import Dataset, Floats
 from symseed.errors import SettingsError
-from symseed.evaluation import check_columns, check_threads
+from symseed.evaluation import check_columns, check_threads, evaluate, predict
 from symseed.fitting import FitSettings
 from symseed.library import Library
 from symseed.population import Population
-from symseed.reward import inverse_nrmse
-from symseed.task import Counts, Evaluation
+from symseed.reward import Metric, reward
+from symseed.task import Counts, Scored
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,11 @@ class RegressionSettings:
 
     fit: FitSettings | None = field(default_factory=FitSettings)
     """How constants are fitted; None leaves them as they are."""
+
+    metric: Metric = Metric.INVERSE_NRMSE
+
+    solved_nmse: float = 1e-12
+    """A row whose NMSE is below this, on the data and on the test data, solves the task; 0: none ever does."""
 
     strict: bool = False
     """Whether any IEEE flag, underflow included, makes an expression fail, as in the authors' released code."""
@@ -40,6 +48,8 @@ class RegressionSettings:
     def __post_init__(self) -> None:
         """Refuse values out of range."""
         check_threads(self.threads)
+        if not 0.0 <= self.solved_nmse < np.inf:
+            raise SettingsError(f"`solved_nmse` must be at least 0, but it is {self.solved_nmse}.")
         if self.cache_bytes < 1024 or self.cached_constants < 0:
             raise SettingsError(
                 f"`cache_bytes` must be at least 1024 and `cached_constants` at least 0, but they are "
@@ -48,28 +58,37 @@ class RegressionSettings:
 
 
 class RegressionTask:
-    """Rewards rows by 1 / (1 + NRMSE), the paper's reward. It owns a cache, so one task belongs to one search."""
+    """Scores rows by how well they fit. It owns a cache, so one task belongs to one search."""
 
-    def __init__(self, library: Library, dataset: Dataset, settings: RegressionSettings | None = None) -> None:
+    def __init__(
+        self,
+        library: Library,
+        dataset: Dataset,
+        settings: RegressionSettings | None = None,
+        *,
+        test: Dataset | None = None,
+    ) -> None:
+        """Take the data to fit; `test`, where given, is the data on which a row must prove that it solves the task."""
         check_columns(library, dataset)
         self.library = library
         self.dataset = dataset
         self.settings = settings or RegressionSettings()
+        self.test = dataset if test is None else test
+        check_columns(library, self.test)
         self._cache = _core.Cache(
             self.settings.cache_bytes, self.settings.cached_constants if library.has_constants else 0
         )
-        self._charged = 0
+        self._asked = 0
         self._evaluated = 0
 
     @property
     def counts(self) -> Counts:
         """What was done since the task was made."""
-        return Counts(self._charged, self._evaluated, self._cache.unique)
+        return Counts(self._asked, self._evaluated, self._cache.unique)
 
-    def evaluate(self, population: Population) -> Evaluation:
+    def evaluate(self, population: Population) -> Scored:
         """Score each row; equal rows are computed once, also across calls."""
-        if population.library != self.library:
-            raise SettingsError("The population has another library than the task. Build both from one.")
+        population.check_library(self.library, "task")
         settings = self.settings
         fit = settings.fit if self.library.has_constants else None
         error, failure, position, constants, evaluated = self._cache.score(
@@ -82,8 +101,37 @@ class RegressionTask:
             strict=settings.strict,
             threads=settings.threads,
         )
-        self._charged += len(population)
+        self._asked += len(population)
         self._evaluated += evaluated
-        reward = inverse_nrmse(error, self.dataset.total_weight, self.dataset.deviation)
-        scored = population if fit is None else population.with_constants(constants)
-        return Evaluation(scored, reward, failure, position)
+        scored = population if constants is None else population.with_constants(constants)
+        mean_square = error / self.dataset.total_weight
+        if settings.metric is Metric.CORRELATION:
+            mean_square = _after_scaling(scored, self.dataset, settings.threads)
+        rewards = reward(settings.metric, mean_square, self.dataset.deviation)
+        return Scored(scored, rewards, self._solved(scored, mean_square), failure, position)
+
+    def _solved(self, population: Population, mean_square: Floats) -> npt.NDArray[np.bool_]:
+        """Which rows reach the threshold, on the data and then on the test data."""
+        solved = mean_square < self._threshold(self.dataset)
+        if self.test is not self.dataset and solved.any():
+            rows = np.flatnonzero(solved)
+            if self.settings.metric is Metric.CORRELATION:
+                tested = _after_scaling(population.take(rows), self.test, self.settings.threads)
+            else:
+                tested = evaluate(population.take(rows), self.test).error / self.test.total_weight
+            solved[rows] = tested < self._threshold(self.test)
+        return solved
+
+    def _threshold(self, dataset: Dataset) -> float:
+        return self.settings.solved_nmse * (dataset.deviation**2 if dataset.deviation > 0.0 else 1.0)
+
+
+def _after_scaling(population: Population, dataset: Dataset, threads: int) -> Floats:
+    """Mean squared error of the best a + b * prediction of each row, (N,); NaN where the row failed."""
+    weights = dataset.weights / dataset.total_weight
+    value = predict(population, dataset, threads=threads).value
+    value = value - (value @ weights)[:, None]
+    target = dataset.y - dataset.y @ weights
+    spread = (value * value) @ weights
+    slope = np.divide((value * target) @ weights, spread, out=np.zeros(len(value)), where=spread > 0.0)
+    return np.asarray(((target - slope[:, None] * value) ** 2) @ weights)

@@ -13,8 +13,8 @@ from symseed import _core
 from symseed.constraints import PAPER, Constraint, Limit, Need, Relation
 from symseed.errors import SettingsError, SpaceError
 from symseed.expression import Expression
-from symseed.library import Library
-from symseed.population import Population
+from symseed.library import Library, TokenIds
+from symseed.population import Lengths, Population
 from symseed.priors import SoftLength, UniformArity
 
 _PREFIXES_TRIED = 20_000
@@ -83,7 +83,7 @@ class SearchSpace:
 
     def violations(self, population: Population) -> npt.NDArray[np.int32]:
         """Return the first position of each row that is not allowed, -1 for a legal row, (N,)."""
-        self._check_library(population.library)
+        population.check_library(self.library, "search space")
         return self.rules.violations(population.tokens, population.lengths)
 
     def allows(self, expression: Expression) -> bool:
@@ -94,18 +94,36 @@ class SearchSpace:
         """Draw legal expressions from the priors alone: token by token, in proportion to exp(logits)."""
         if count < 0:
             raise SettingsError(f"`count` must be at least 0, but it is {count}.")
-        tokens, lengths = self.rules.sample(count, seed, step, _WALKS)
-        if count and lengths.min() == 0:
+        return self.drawn(*self.rules.sample(count, seed, step, _WALKS))
+
+    def random_trees(self, count: int, *, seed: int, step: int = 0, heights: tuple[int, int] = (2, 5)) -> Population:
+        """Draw legal trees as genetic programming is used to begin with: "ramped half and half".
+
+        Each has a height drawn evenly from `heights`; half of them are full, in the others each token below the root
+        is any. A tree that breaks a rule is drawn again; after 100 tries the row is drawn from the priors instead.
+        """
+        least, most = heights
+        if count < 0 or not 1 <= least <= most <= 16:
+            raise SettingsError(
+                f"`count` must be at least 0 and heights from 1 to 16, but they are {count}, {heights}."
+            )
+        return self.drawn(*self.rules.random_trees(count, seed, step, least, most, _WALKS))
+
+    def drawn(self, tokens: TokenIds, lengths: Lengths) -> Population:
+        """Make a population of rows that the core drew; a length of 0 says that it found no way.
+
+        Raises:
+            SpaceError: where it did not.
+        """
+        if len(lengths) and lengths.min() == 0:
             raise SpaceError(
                 f"Drawing at random found no way through the constraints in {_WALKS} tries, though legal expressions "
                 "exist. Loosen the constraints or raise `max_length`."
             )
-        holds = np.append(self.library.is_constant, False)[np.minimum(tokens, len(self.library))]
-        return Population.wrap(self.library, tokens, lengths, np.where(holds, 1.0, np.nan))
-
-    def _check_library(self, library: Library) -> None:
-        if library != self.library:
-            raise SettingsError("The population has another library than the search space. Build both from one.")
+        constants = np.full(tokens.shape, np.nan)
+        if self.library.has_constants:
+            constants[np.append(self.library.is_constant, False)[np.minimum(tokens, len(self.library))]] = 1.0
+        return Population.wrap(self.library, tokens, lengths, constants)
 
     def _find_dead_end(self) -> list[int] | None:
         """Look for one legal expression, by chance, then smallest tokens first; return the longest beginning met."""

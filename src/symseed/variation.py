@@ -102,7 +102,7 @@ def crossover(
     """Cross rows 0 and 1, 2 and 3, ...: each pair swaps one subtree, neither of them whole."""
     if len(population) % 2:
         raise DataError(f"Crossover takes pairs of rows, so an even number of them, but there are {len(population)}.")
-    _check(space, population)
+    population.check_library(space.library, "search space")
     children = _core.crossover(
         space.rules,
         population.tokens,
@@ -125,7 +125,7 @@ def mutate(
     step: int = 0,
 ) -> Population:
     """Mutate every row."""
-    _check(space, population)
+    population.check_library(space.library, "search space")
     children = _core.mutate(
         space.rules,
         population.tokens,
@@ -149,7 +149,7 @@ def next_generation(
     step: int = 0,
 ) -> Offspring:
     """Make as many children as there are rows: select, cross, mutate."""
-    _check(space, population)
+    population.check_library(space.library, "search space")
     if len(population) == 0 or reward.shape != (len(population),):
         raise DataError(
             f"`reward` must have one value for each of the {len(population)} rows, at least one, but its shape is "
@@ -165,9 +165,8 @@ def next_generation(
         seed,
         step,
     )
-    return Offspring(Population.wrap(population.library, tokens, lengths, constants), parent, touched.astype(np.bool_))
-
-
-def _check(space: SearchSpace, population: Population) -> None:
-    if population.library != space.library:
-        raise SettingsError("The population has another library than the search space. Build both from one.")
+    if constants is None:
+        constants = population.constants
+        if constants.shape != tokens.shape:
+            constants = np.full(tokens.shape, np.nan)
+    return Offspring(Population.wrap(population.library, tokens, lengths, constants), parent, touched.view(np.bool_))

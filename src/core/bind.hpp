@@ -1,0 +1,109 @@
+// What the bindings share: arrays in and out, rows that are safe to read, and work that a signal can end.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <stdexcept>
+
+#include "parallel.hpp"
+#include "rows.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace symseed {
+
+template <class T, std::size_t Dimensions>
+using Array = nb::ndarray<const T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using NewArray = nb::ndarray<T, nb::numpy, nb::c_contig>;
+using Tokens = Array<Token, 2>;
+using Lengths = Array<std::int32_t, 1>;
+using Constants = Array<double, 2>;
+
+// An array that is taken as it is: converting one could change a token's value without a word.
+inline auto operator""_array(const char* name, std::size_t) { return nb::arg(name).noconvert(); }
+
+inline void require(bool condition, const char* sentence) {
+  if (!condition) [[unlikely]]
+    throw std::invalid_argument(sentence);
+}
+
+// A NumPy array of its own memory, not filled with anything: for what is too large to be written twice.
+template <class T>
+NewArray<T> new_numpy(std::initializer_list<std::size_t> shape) {
+  std::size_t size = 1;
+  for (const std::size_t axis : shape) size *= axis;
+  std::unique_ptr<T[]> owned(new T[size]);
+  T* data = owned.get();
+  nb::capsule owner(owned.release(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return NewArray<T>(data, shape, owner);
+}
+
+// A NumPy array that owns what the vector held.
+template <class T>
+NewArray<T> to_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
+  auto owned = std::make_unique<std::vector<T>>(std::move(values));
+  T* data = owned->data();
+  nb::capsule owner(owned.release(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return NewArray<T>(data, shape, owner);
+}
+
+template <class T>
+NewArray<T> to_numpy(std::vector<T>&& values) {
+  const std::size_t size = values.size();
+  return to_numpy(std::move(values), {size});
+}
+
+// Rows that can be read without leaving any array: tokens of the library, one whole expression each.
+inline Rows to_rows(const Vocabulary& vocabulary, const Tokens& tokens, const Lengths& lengths,
+                    const Constants& constants) {
+  const Rows rows{tokens.data(), lengths.data(), constants.data(), tokens.shape(0), tokens.shape(1)};
+  require(lengths.shape(0) == rows.count && constants.shape(0) == rows.count && constants.shape(1) == rows.stride,
+          "`tokens` (N, L), `lengths` (N,) and `constants` (N, L) must have the same N and L.");
+  const std::uint8_t* const arity = vocabulary.arity.data();
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    const Row row = rows[i];
+    require(row.length >= 1 && static_cast<std::size_t>(row.length) <= rows.stride,
+            "Each length must be at least 1 and at most L.");
+    int open = 1;
+    bool is_early = false;
+    for (int j = 0; j < row.length; ++j) {
+      require(row.tokens[j] < vocabulary.size(), "Each token must be one of the library's.");
+      is_early |= open == 0;
+      open += arity[row.tokens[j]] - 1;
+    }
+    require(open == 0 && !is_early, "Each row must be one complete expression in prefix order.");
+  }
+  return rows;
+}
+
+// Has Python a signal to handle (Ctrl-C)? Its handler runs here; what it raises stays set for `run`.
+inline bool has_signal() {
+  nb::gil_scoped_acquire gil;
+  return PyErr_CheckSignals() != 0;
+}
+
+// Runs native work without the interpreter's lock; a signal that arrives meanwhile ends it with the handler's
+// exception.
+template <class Work>
+void run(Work work) {
+  try {
+    nb::gil_scoped_release release;
+    Monitor monitor(&has_signal);
+    work(monitor);
+  } catch (const Interrupted&) {
+    throw nb::python_error();
+  }
+}
+
+void bind_lstm(nb::module_& m);
+
+}  // namespace symseed

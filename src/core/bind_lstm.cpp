@@ -1,0 +1,171 @@
+// Bindings of the policy's network.
+#include <variant>
+
+#include "bind.hpp"
+#include "dispatch.hpp"
+#include "lstm.hpp"
+
+namespace symseed {
+namespace {
+
+// Walks that end where nothing is allowed before a row is given up.
+constexpr int kTries = 1000;
+
+// A network of either precision.
+using Network = std::variant<Lstm<float>, Lstm<double>>;
+
+const RecurrentKernels<float>& kernels_for(const Lstm<float>&) { return instruction_sets().front().recurrent->single; }
+const RecurrentKernels<double>& kernels_for(const Lstm<double>&) { return instruction_sets().front().recurrent->twice; }
+
+Network make_network(int tokens, int hidden, int layers, bool sees_previous, bool sees_open, bool is_double,
+                     std::uint64_t seed) {
+  require(tokens >= 1 && tokens < 65535 && hidden >= 1 && hidden <= 4096 && layers >= 1 && layers <= 16,
+          "A size of the network is out of range.");
+  const LstmShape shape{tokens, hidden, layers, sees_previous, sees_open};
+  if (is_double) return Lstm<double>(shape, seed);
+  return Lstm<float>(shape, seed);
+}
+
+void require_same_tokens(const LstmShape& shape, const Rules& rules) {
+  require(static_cast<std::size_t>(shape.tokens) == rules.vocabulary().size(),
+          "The network and the rules must have the same number of tokens.");
+}
+
+nb::list bind_blocks(const Network& network) {
+  nb::list out;
+  std::visit(
+      [&](const auto& lstm) {
+        for (const Block& block : lstm.blocks()) {
+          out.append(nb::make_tuple(block.name, block.offset, block.rows, block.columns));
+        }
+      },
+      network);
+  return out;
+}
+
+nb::tuple bind_sample(const Network& network, const Rules& rules, std::size_t count, std::uint64_t seed,
+                      std::uint64_t step, int threads) {
+  require(threads >= 1, "`threads` must be at least 1.");
+  const std::size_t stride = static_cast<std::size_t>(rules.max_length());
+  std::vector<Token> tokens(count * stride, kPad);
+  std::vector<std::int32_t> lengths(count);
+  std::visit(
+      [&](const auto& lstm) {
+        require_same_tokens(lstm.shape(), rules);
+        run([&](Monitor& monitor) {
+          lstm.sample(kernels_for(lstm), rules, count, seed, step, kTries, threads, monitor, tokens.data(),
+                      lengths.data());
+        });
+      },
+      network);
+  return nb::make_tuple(to_numpy(std::move(tokens), {count, stride}), to_numpy(std::move(lengths)));
+}
+
+nb::tuple bind_log_probabilities(const Network& network, const Rules& rules, const Tokens& tokens,
+                                 const Lengths& lengths, const Constants& constants) {
+  const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
+  std::vector<double> log_probability(rows.count);
+  std::vector<double> entropy(rows.count * rows.stride);
+  std::visit(
+      [&](const auto& lstm) {
+        require_same_tokens(lstm.shape(), rules);
+        run([&](Monitor& monitor) {
+          lstm.log_probabilities(kernels_for(lstm), rules, rows, monitor, log_probability.data(), entropy.data());
+        });
+      },
+      network);
+  return nb::make_tuple(to_numpy(std::move(log_probability)), to_numpy(std::move(entropy), {rows.count, rows.stride}));
+}
+
+nb::object bind_gradient(const Network& network, const Rules& rules, const Tokens& tokens, const Lengths& lengths,
+                         const Constants& constants, const Array<double, 1>& weight, const Array<double, 1>& entropy,
+                         double decay) {
+  const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
+  require(weight.shape(0) == rows.count && entropy.shape(0) == rows.count,
+          "`weight` and `entropy` must have one value per row.");
+  return std::visit(
+      [&](const auto& lstm) {
+        require_same_tokens(lstm.shape(), rules);
+        auto gradient = lstm.parameters();
+        run([&](Monitor& monitor) {
+          gradient = lstm.gradient(kernels_for(lstm), rules, rows, {weight.data(), entropy.data(), decay}, monitor);
+        });
+        return nb::cast(to_numpy(std::move(gradient)));
+      },
+      network);
+}
+
+// One step of Adam, in place.
+void bind_ascend(Network& network, const Rules& rules, const Tokens& tokens, const Lengths& lengths,
+                 const Constants& constants, const Array<double, 1>& weight, const Array<double, 1>& entropy,
+                 double decay, double learning_rate) {
+  const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
+  require(weight.shape(0) == rows.count && entropy.shape(0) == rows.count,
+          "`weight` and `entropy` must have one value per row.");
+  std::visit(
+      [&](auto& lstm) {
+        require_same_tokens(lstm.shape(), rules);
+        run([&](Monitor& monitor) {
+          const auto gradient =
+              lstm.gradient(kernels_for(lstm), rules, rows, {weight.data(), entropy.data(), decay}, monitor);
+          lstm.ascend(kernels_for(lstm), gradient, learning_rate);
+        });
+      },
+      network);
+}
+
+// Parameters and both moments of Adam, (3, P) as float64, and its steps: all that the network has learnt.
+nb::tuple bind_state(const Network& network) {
+  return std::visit(
+      [&](const auto& lstm) {
+        const std::size_t size = lstm.parameters().size();
+        std::vector<double> all;
+        all.reserve(3 * size);
+        for (const auto* part : {&lstm.parameters(), &lstm.first_moment(), &lstm.second_moment()}) {
+          all.insert(all.end(), part->begin(), part->end());
+        }
+        return nb::make_tuple(to_numpy(std::move(all), {3, size}), lstm.steps());
+      },
+      network);
+}
+
+void bind_set_state(Network& network, const Array<double, 2>& state, std::int64_t steps) {
+  std::visit(
+      [&](auto& lstm) {
+        const std::size_t size = lstm.parameters().size();
+        require(state.shape(0) == 3 && state.shape(1) == size && steps >= 0,
+                "A network's state is (3, parameters), and its steps are at least 0.");
+        const double* from = state.data();
+        for (auto* part : {&lstm.parameters(), &lstm.first_moment(), &lstm.second_moment()}) {
+          using Real = typename std::remove_reference_t<decltype(*part)>::value_type;
+          std::transform(from, from + size, part->begin(), [](double x) { return static_cast<Real>(x); });
+          from += size;
+        }
+        lstm.steps() = steps;
+      },
+      network);
+}
+
+}  // namespace
+
+void bind_lstm(nb::module_& m) {
+  nb::class_<Network>(m, "Lstm")
+      .def(
+          "__init__",
+          [](Network* self, int tokens, int hidden, int layers, bool sees_previous, bool sees_open, bool is_double,
+             std::uint64_t seed) {
+            new (self) Network(make_network(tokens, hidden, layers, sees_previous, sees_open, is_double, seed));
+          },
+          "tokens"_a, "hidden"_a, "layers"_a, "sees_previous"_a, "sees_open"_a, "is_double"_a, "seed"_a)
+      .def("blocks", &bind_blocks)
+      .def("sample", &bind_sample, "rules"_a, "count"_a, "seed"_a, "step"_a, "threads"_a)
+      .def("log_probabilities", &bind_log_probabilities, "rules"_a, "tokens"_array, "lengths"_array, "constants"_array)
+      .def("gradient", &bind_gradient, "rules"_a, "tokens"_array, "lengths"_array, "constants"_array, "weight"_array,
+           "entropy"_array, "decay"_a)
+      .def("ascend", &bind_ascend, "rules"_a, "tokens"_array, "lengths"_array, "constants"_array, "weight"_array,
+           "entropy"_array, "decay"_a, "learning_rate"_a)
+      .def("state", &bind_state)
+      .def("set_state", &bind_set_state, "state"_array, "steps"_a);
+}
+
+}  // namespace symseed

@@ -1,0 +1,333 @@
+"""Algorithm 1 of the paper: sample, score, evolve, train; repeat.
+
+`steps` is the algorithm, one `Step` per round; `run` follows it to its end. Progress bars, records and checkpoints
+watch steps and are no part of it.
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from symseed.errors import SettingsError
+from symseed.evolution import Elite, EvolutionSettings, evolve
+from symseed.expression import Expression
+from symseed.policy import LSTMPolicy, Policy, PolicySettings
+from symseed.space import SearchSpace
+from symseed.task import Scored, Task
+from symseed.training import Memory, QueueTrainer, Trainer
+
+
+class StopReason(enum.Enum):
+    """Why a search ended; values are sentences for people."""
+
+    SOLVED = "The task is solved."
+    EXPRESSIONS = "The budget of expressions is used up."
+    SECONDS = "The time is up."
+    INTERRUPTED = "The search was interrupted; this is the best so far."
+
+
+class Seeds(enum.Enum):
+    """Where evolution's first population comes from."""
+
+    POLICY = "policy"
+    """The policy's newest samples: the paper's method."""
+    RANDOM = "random"
+    """New random trees each time: random restarts."""
+    CONTINUE = "continue"
+    """Random trees at first, then the last generation: one long run."""
+    QUEUE = "queue"
+    """The best different expressions that the policy ever sampled, as GEGL has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """When to stop at the latest."""
+
+    expressions: int | None = 2_000_000
+    """Charged expressions: those sampled, and those that evolution touched, repeats included."""
+
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a search without an end."""
+        if self.expressions is None and self.seconds is None:
+            raise SettingsError("A budget limits `expressions`, `seconds` or both, but neither was given.")
+        if (self.expressions is not None and self.expressions < 1) or (self.seconds is not None and self.seconds <= 0):
+            raise SettingsError(
+                f"A budget must be above 0, but `expressions` is {self.expressions} and `seconds` {self.seconds}."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """What a search is made of. Defaults are the paper's."""
+
+    batch: int = 500
+    """N: expressions that the policy samples each step, and that evolve."""
+
+    policy: PolicySettings | None = field(default_factory=PolicySettings)
+    """None: no policy, evolution only."""
+
+    trainer: Trainer = field(default_factory=QueueTrainer)
+
+    evolution: EvolutionSettings | None = field(default_factory=EvolutionSettings)
+    """None: no evolution, the policy only."""
+
+    seeds: Seeds = Seeds.POLICY
+
+    elite: int = 1
+    """M: how many of evolution's best, its seeds included, the policy is trained on."""
+
+    trains_on_samples: bool = True
+    """Whether the policy's own samples are in its training set."""
+
+    trains_on_elite: bool = True
+    """Whether evolution's best are."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot run."""
+        if self.batch < 2 or self.elite < 1:
+            raise SettingsError(
+                f"`batch` must be at least 2 and `elite` at least 1, but they are {self.batch} and {self.elite}."
+            )
+        if self.policy is None and self.evolution is None:
+            raise SettingsError("A search needs a policy, evolution or both, but both are None.")
+        if self.policy is None and self.seeds in (Seeds.POLICY, Seeds.QUEUE):
+            raise SettingsError(f"`seeds` is {self.seeds.name}, which needs a policy. Use RANDOM or CONTINUE.")
+        if not self.trains_on_samples and not (self.trains_on_elite and self.evolution is not None):
+            raise SettingsError("The policy must be trained on its samples, on evolution's best, or on both.")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The search after one round."""
+
+    index: int
+    best: Expression
+    reward: float
+    charged: int
+    evaluated: int
+    unique: int
+    seconds: float
+    sampled: float
+    """Mean reward of what this round began with: the policy's samples, or evolution's seeds where there is none."""
+    evolved: float
+    """Mean reward of its last generation; of what it began with where there is none."""
+    reason: StopReason | None
+    """Why the search ends here; None where it goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What a search found."""
+
+    best: Expression
+    reward: float
+    reason: StopReason
+    history: tuple[Step, ...]
+    seed: int
+    settings: SearchSettings
+    budget: Budget
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether the task says that `best` solves it."""
+        return self.reason is StopReason.SOLVED
+
+
+def run(
+    space: SearchSpace,
+    task: Task,
+    settings: SearchSettings | None = None,
+    *,
+    seed: int = 0,
+    budget: Budget | None = None,
+    policy: Policy | None = None,
+) -> SearchResult:
+    """Search until the task is solved or the budget is used up; Ctrl-C ends it with the best so far.
+
+    Args:
+        policy: takes the place of the LSTM that `settings.policy` describes.
+
+    Raises:
+        KeyboardInterrupt: on Ctrl-C before anything was scored.
+    """
+    chosen, limit = settings or SearchSettings(), budget or Budget()
+    history = tuple(steps(space, task, chosen, seed=seed, budget=limit, policy=policy))
+    last = history[-1]
+    assert last.reason is not None, "the last step says why it is the last"
+    return SearchResult(last.best, last.reward, last.reason, history, seed, chosen, limit)
+
+
+def steps(
+    space: SearchSpace,
+    task: Task,
+    settings: SearchSettings,
+    *,
+    seed: int = 0,
+    budget: Budget,
+    policy: Policy | None = None,
+) -> Iterator[Step]:
+    """Give one `Step` per round of Algorithm 1; the last has a reason."""
+    streams = _Streams.of(seed)
+    if policy is None and settings.policy is not None:
+        policy = LSTMPolicy(space, settings.policy, seed=streams.policy)
+    ledger = _Ledger(task, budget)
+    seeder = _Seeder(space, task, settings.seeds, settings.batch, streams.seeds)
+    memory = Memory()
+    for index in itertools.count():
+        try:
+            ledger.begin(index)
+            samples = None
+            if policy is not None:
+                samples = task.evaluate(policy.sample(settings.batch, seed=streams.samples, step=index))
+                ledger.add(samples, charged=len(samples))
+            elite = Elite(settings.elite)
+            if settings.evolution is not None and not ledger.is_over:
+                seeds = seeder.seeds(samples, index)
+                ledger.add(seeds.scored, charged=seeds.charged)
+                elite.add(seeds.scored)
+                for generation in evolve(
+                    space, task, seeds.scored, settings.evolution, seed=streams.evolution, run=index
+                ):
+                    elite.add(generation.scored)
+                    seeder.last = generation.scored
+                    if ledger.add(generation.scored, charged=generation.charged):
+                        break
+            if policy is not None and not ledger.is_over:
+                lesson, memory = settings.trainer.lesson(
+                    memory, _training_set(settings, samples, elite.best), seed=streams.training, step=index
+                )
+                policy.ascend(lesson)
+        except KeyboardInterrupt:
+            ledger.interrupt()
+        yield ledger.step()
+        if ledger.is_over:
+            return
+
+
+def _training_set(settings: SearchSettings, samples: Scored | None, elite: Scored | None) -> Scored:
+    """What the policy learns from: its samples, evolution's best, or both."""
+    parts = []
+    if settings.trains_on_elite and elite is not None:
+        parts.append(elite)
+    if settings.trains_on_samples and samples is not None:
+        parts.append(samples)
+    return parts[0] if len(parts) == 1 else Scored.concatenate(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Streams:
+    """Seeds of a search's independent sources of chance."""
+
+    policy: int
+    samples: int
+    seeds: int
+    evolution: int
+    training: int
+
+    @classmethod
+    def of(cls, seed: int) -> _Streams:
+        if seed < 0:
+            raise SettingsError(f"`seed` must be at least 0, but it is {seed}.")
+        return cls(*(int(word) for word in np.random.SeedSequence(seed).generate_state(5, np.uint64)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Seeded:
+    scored: Scored
+    charged: int
+
+
+class _Seeder:
+    """Makes the population with which evolution begins."""
+
+    def __init__(self, space: SearchSpace, task: Task, kind: Seeds, batch: int, seed: int) -> None:
+        self._space, self._task, self._kind, self._batch, self._seed = space, task, kind, batch, seed
+        self._queue = Elite(batch)
+        self.last: Scored | None = None  # the newest generation
+
+    def seeds(self, samples: Scored | None, step: int) -> _Seeded:
+        if self._kind is Seeds.POLICY and samples is not None:
+            return _Seeded(samples, 0)
+        if self._kind is Seeds.QUEUE and samples is not None:
+            self._queue.add(samples)
+            assert self._queue.best is not None, "samples were just added"
+            return _Seeded(self._queue.best, 0)
+        if self._kind is Seeds.CONTINUE and self.last is not None:
+            return _Seeded(self.last, 0)
+        trees = self._space.random_trees(self._batch, seed=self._seed, step=step)
+        return _Seeded(self._task.evaluate(trees), self._batch)
+
+
+class _Ledger:
+    """Charges the budget, keeps the best, and knows when it is over."""
+
+    def __init__(self, task: Task, budget: Budget) -> None:
+        self._task, self._budget = task, budget
+        self._started = time.monotonic()
+        self._before = task.counts
+        self._charged = 0
+        self._best: Scored | None = None
+        self._reward = -np.inf
+        self._reason: StopReason | None = None
+        self._index = 0
+        self._first: Scored | None = None
+        self._last: Scored | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return self._reason is not None
+
+    def begin(self, index: int) -> None:
+        self._index = index
+        self._first = None
+
+    def add(self, scored: Scored, *, charged: int) -> bool:
+        """Take note of rows as they were scored; return whether the search is over."""
+        self._charged += charged
+        self._first = scored if self._first is None else self._first
+        self._last = scored
+        row = int(scored.reward.argmax())
+        if scored.reward[row] > self._reward or self._best is None:
+            self._take(scored, row)
+        if scored.solved.any():
+            solved = np.flatnonzero(scored.solved)
+            self._take(scored, int(solved[scored.reward[solved].argmax()]))
+            self._reason = StopReason.SOLVED
+        elif self._budget.expressions is not None and self._charged >= self._budget.expressions:
+            self._reason = StopReason.EXPRESSIONS
+        elif self._budget.seconds is not None and time.monotonic() - self._started >= self._budget.seconds:
+            self._reason = StopReason.SECONDS
+        return self.is_over
+
+    def _take(self, scored: Scored, row: int) -> None:
+        self._best = scored.take(np.array([row]))
+        self._reward = float(scored.reward[row])
+
+    def interrupt(self) -> None:
+        if self._best is None:
+            raise KeyboardInterrupt
+        self._reason = StopReason.INTERRUPTED
+
+    def step(self) -> Step:
+        assert self._best is not None, "a step has scored something"
+        now = self._task.counts
+        return Step(
+            index=self._index,
+            best=self._best.population[0],
+            reward=self._reward,
+            charged=self._charged,
+            evaluated=now.evaluated - self._before.evaluated,
+            unique=now.unique - self._before.unique,
+            seconds=time.monotonic() - self._started,
+            sampled=float(self._first.reward.mean()) if self._first is not None else np.nan,
+            evolved=float(self._last.reward.mean()) if self._last is not None else np.nan,
+            reason=self._reason,
+        )

@@ -1,0 +1,163 @@
+"""Trainers: which expressions a policy learns from, and with what weight.
+
+Every trainer ascends sum_i w_i log p(tau_i) + entropy bonus. A trainer is therefore a pure function from what was
+scored to a `Lesson`; what it carries from step to step (a baseline, a queue) is a value that goes in and comes out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from symseed.dataset import Floats
+from symseed.errors import SettingsError
+from symseed.policy import Lesson
+from symseed.task import Scored
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What a trainer carries from one step to the next."""
+
+    baseline: float | None = None
+    """Moving average of rewards; None before the first step."""
+
+    queue: Scored | None = None
+    """The best different expressions so far, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntropySettings:
+    """The entropy bonus. Defaults are the paper's."""
+
+    weight: float = 0.005
+    decay: float = 1.0
+    """1 is the plain sum over positions; the hierarchical regulariser uses 0.7 with weight 0.03."""
+
+    def __post_init__(self) -> None:
+        """Refuse values out of range."""
+        if not 0.0 <= self.weight < np.inf or not 0.0 <= self.decay <= 1.0:
+            raise SettingsError(
+                f"The entropy's `weight` must be at least 0 and its `decay` from 0 to 1, but they are {self.weight} "
+                f"and {self.decay}."
+            )
+
+
+class Trainer(Protocol):
+    """A rule for what to learn."""
+
+    def lesson(self, memory: Memory, scored: Scored, *, seed: int, step: int) -> tuple[Lesson, Memory]:
+        """Turn a step's expressions into a lesson, and say what to remember."""
+
+
+@dataclass(frozen=True, slots=True)
+class VanillaTrainer:
+    """Vanilla policy gradient (VPG): every row, weighted by how much its reward exceeds a moving average."""
+
+    smoothing: float = 0.5
+    """Share of the newest mean in the moving average."""
+
+    entropy: EntropySettings = field(default_factory=EntropySettings)
+
+    def lesson(self, memory: Memory, scored: Scored, *, seed: int, step: int) -> tuple[Lesson, Memory]:
+        """Weigh each row by (R - b) / N."""
+        del seed, step
+        mean = float(scored.reward.mean())
+        last = 0.0 if memory.baseline is None else memory.baseline
+        baseline = self.smoothing * mean + (1.0 - self.smoothing) * last
+        weights = (scored.reward - baseline) / len(scored)
+        return _lesson(scored, weights, self.entropy), Memory(baseline=baseline)
+
+
+@dataclass(frozen=True, slots=True)
+class RiskSeekingTrainer:
+    """Risk-seeking policy gradient (RSPG): the best share of rows, weighted by how much they exceed its threshold."""
+
+    risk: float = 0.05
+    """The share, the paper's epsilon."""
+
+    entropy: EntropySettings = field(default_factory=EntropySettings)
+
+    def __post_init__(self) -> None:
+        """Refuse a share that is none."""
+        _check_share(self.risk)
+
+    def lesson(self, memory: Memory, scored: Scored, *, seed: int, step: int) -> tuple[Lesson, Memory]:
+        """Weigh each row from the quantile q on by (R - q) / count."""
+        del seed, step
+        best, quantile = _best_share(scored, self.risk)
+        return _lesson(best, (best.reward - quantile) / len(best), self.entropy), memory
+
+
+@dataclass(frozen=True, slots=True)
+class CrossEntropyTrainer:
+    """The cross-entropy method: the best share of rows, all alike."""
+
+    risk: float = 0.05
+    """The share."""
+
+    entropy: EntropySettings = field(default_factory=EntropySettings)
+
+    def __post_init__(self) -> None:
+        """Refuse a share that is none."""
+        _check_share(self.risk)
+
+    def lesson(self, memory: Memory, scored: Scored, *, seed: int, step: int) -> tuple[Lesson, Memory]:
+        """Weigh each row from the quantile on by 1 / count."""
+        del seed, step
+        best, _ = _best_share(scored, self.risk)
+        return _lesson(best, np.full(len(best), 1.0 / len(best)), self.entropy), memory
+
+
+@dataclass(frozen=True, slots=True)
+class QueueTrainer:
+    """Priority queue training (PQT): the best different expressions ever, all alike."""
+
+    size: int = 10
+    """How many expressions the queue holds."""
+
+    pushes: int | None = 1
+    """How many of a step's best enter the queue; None: all that are good enough, as the paper states it."""
+
+    draws: int | None = 1
+    """How many of the queue make a lesson, drawn with replacement; None: all of them, as the paper states it."""
+
+    weight: float = 200.0
+    """Of the mean log probability, against the entropy bonus. Adam makes the rest of its scale irrelevant."""
+
+    entropy: EntropySettings = field(default_factory=EntropySettings)
+
+    def __post_init__(self) -> None:
+        """Refuse an empty queue."""
+        for name in ("size", "pushes", "draws"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise SettingsError(f"`{name}` of the queue must be at least 1, but it is {value}.")
+
+    def lesson(self, memory: Memory, scored: Scored, *, seed: int, step: int) -> tuple[Lesson, Memory]:
+        """Push the best, then train on the queue or a draw from it."""
+        pushed = scored.best(self.size if self.pushes is None else self.pushes)
+        queue = (pushed if memory.queue is None else Scored.concatenate([memory.queue, pushed])).best(self.size)
+        chosen = queue
+        if self.draws is not None:
+            rng = np.random.default_rng([seed, step])
+            chosen = queue.take(rng.integers(len(queue), size=self.draws))
+        weights = np.full(len(chosen), self.weight / len(chosen))
+        return _lesson(chosen, weights, self.entropy), Memory(queue=queue)
+
+
+def _lesson(scored: Scored, weights: Floats, entropy: EntropySettings) -> Lesson:
+    return Lesson(scored.population, weights, entropy.weight, entropy.decay)
+
+
+def _check_share(share: float) -> None:
+    if not 0.0 < share <= 1.0:
+        raise SettingsError(f"`risk` is a share above 0 and up to 1, but it is {share}.")
+
+
+def _best_share(scored: Scored, share: float) -> tuple[Scored, float]:
+    """The rows from the empirical (1 - share) quantile of rewards on, and that quantile."""
+    quantile = float(np.quantile(scored.reward, 1.0 - share, method="higher"))
+    return scored.take(np.flatnonzero(scored.reward >= quantile)), quantile
