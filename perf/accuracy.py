@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
+
 import symseed
 
 Extended = npt.NDArray[np.longdouble]

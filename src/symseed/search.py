@@ -42,7 +42,8 @@ class Seeds(enum.Enum):
     CONTINUE = "continue"
     """Random trees at first, then the last generation: one long run."""
     QUEUE = "queue"
-    """The best different expressions that the policy ever sampled, as GEGL has it."""
+    """The best different expressions that the policy ever sampled, `elite` of them, as GEGL has it. They then take the
+    newest samples' place in the training set too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,9 @@ class SearchSettings:
     elite: int = 1
     """M: how many of evolution's best, its seeds included, the policy is trained on."""
 
+    elite_lasts: bool = False
+    """Whether those are the best since the search began, and not only of the newest round."""
+
     trains_on_samples: bool = True
     """Whether the policy's own samples are in its training set."""
 
@@ -98,6 +102,8 @@ class SearchSettings:
             )
         if self.policy is None and self.evolution is None:
             raise SettingsError("A search needs a policy, evolution or both, but both are None.")
+        if self.evolution is None and self.seeds is not Seeds.POLICY:
+            raise SettingsError(f"`seeds` is {self.seeds.name}, but there is no evolution to seed.")
         if self.policy is None and self.seeds in (Seeds.POLICY, Seeds.QUEUE):
             raise SettingsError(f"`seeds` is {self.seeds.name}, which needs a policy. Use RANDOM or CONTINUE.")
         if not self.trains_on_samples and not (self.trains_on_elite and self.evolution is not None):
@@ -179,7 +185,8 @@ def steps(
     if policy is None and settings.policy is not None:
         policy = LSTMPolicy(space, settings.policy, seed=streams.policy)
     ledger = _Ledger(task, budget)
-    seeder = _Seeder(space, task, settings.seeds, settings.batch, streams.seeds)
+    seeder = _Seeder(space, task, settings, streams.seeds)
+    elite = Elite(settings.elite)
     memory = Memory()
     for index in itertools.count():
         try:
@@ -188,10 +195,10 @@ def steps(
             if policy is not None:
                 samples = task.evaluate(policy.sample(settings.batch, seed=streams.samples, step=index))
                 ledger.add(samples, charged=len(samples))
-            elite = Elite(settings.elite)
             if settings.evolution is not None and not ledger.is_over:
                 seeds = seeder.seeds(samples, index)
                 ledger.add(seeds.scored, charged=seeds.charged)
+                elite = elite if settings.elite_lasts else Elite(settings.elite)
                 elite.add(seeds.scored)
                 for generation in evolve(
                     space, task, seeds.scored, settings.evolution, seed=streams.evolution, run=index
@@ -201,6 +208,7 @@ def steps(
                     if ledger.add(generation.scored, charged=generation.charged):
                         break
             if policy is not None and not ledger.is_over:
+                samples = seeds.scored if settings.seeds is Seeds.QUEUE else samples
                 lesson, memory = settings.trainer.lesson(
                     memory, _training_set(settings, samples, elite.best), seed=streams.training, step=index
                 )
@@ -248,9 +256,10 @@ class _Seeded:
 class _Seeder:
     """Makes the population with which evolution begins."""
 
-    def __init__(self, space: SearchSpace, task: Task, kind: Seeds, batch: int, seed: int) -> None:
-        self._space, self._task, self._kind, self._batch, self._seed = space, task, kind, batch, seed
-        self._queue = Elite(batch)
+    def __init__(self, space: SearchSpace, task: Task, settings: SearchSettings, seed: int) -> None:
+        self._space, self._task, self._seed = space, task, seed
+        self._kind, self._batch = settings.seeds, settings.batch
+        self._queue = Elite(settings.elite)
         self.last: Scored | None = None  # the newest generation
 
     def seeds(self, samples: Scored | None, step: int) -> _Seeded:

@@ -45,7 +45,7 @@ class VariationSettings:
     """Probability that a row mutates, after crossover."""
 
     tournament: int = 5
-    """Rows drawn for each parent, the best of which it is."""
+    """Rows drawn for each parent, the best of which it is; 0: no selection, each row is its own parent."""
 
     new_depth: int = 3
     """Greatest height of a new subtree; a height is drawn evenly from 0 to it."""
@@ -61,7 +61,7 @@ class VariationSettings:
         for name in ("crossover", "mutation"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise SettingsError(f"`{name}` is a probability, but it is {getattr(self, name)}.")
-        for name, least, most in (("tournament", 1, 1_000_000), ("new_depth", 0, 16), ("retries", 0, 1_000_000)):
+        for name, least, most in (("tournament", 0, 1_000_000), ("new_depth", 0, 16), ("retries", 0, 1_000_000)):
             if not least <= getattr(self, name) <= most:
                 raise SettingsError(f"`{name}` must be from {least} to {most}, but it is {getattr(self, name)}.")
         if len(self.weights) != len(Mutation) or min(self.weights) < 0.0 or not 0.0 < sum(self.weights) < np.inf:

@@ -1,0 +1,174 @@
+"""Every method of the paper by name: the method itself, its trainers, its baselines and its ablations.
+
+A method is settings, never code of its own. Where the paper leaves a value open, the choice is said beside it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from symseed.constraints import PAPER, Constraint, NeedsInput, NoLoneConstants
+from symseed.errors import SettingsError
+from symseed.evolution import EvolutionSettings
+from symseed.library import Library
+from symseed.policy import PolicySettings
+from symseed.priors import SoftLength
+from symseed.search import Budget, SearchSettings, Seeds
+from symseed.space import SearchSpace
+from symseed.training import (
+    CrossEntropyTrainer,
+    EntropySettings,
+    QueueTrainer,
+    RiskSeekingTrainer,
+    VanillaTrainer,
+)
+from symseed.variation import VariationSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A named search: what it searches with, and in which space."""
+
+    name: str
+    description: str
+    settings: SearchSettings = field(default_factory=SearchSettings)
+    max_length: int = 30
+    constraints: tuple[Constraint, ...] = PAPER
+    soft_length: SoftLength | None = None
+    budget: Budget = field(default_factory=Budget)
+
+    def space(self, library: Library) -> SearchSpace:
+        """Return the method's search space over a library."""
+        return SearchSpace(
+            library, max_length=self.max_length, constraints=self.constraints, soft_length=self.soft_length
+        )
+
+
+def get(name: str) -> Method:
+    """Return the method of that name."""
+    if name not in METHODS:
+        close = difflib.get_close_matches(name, METHODS, n=1)
+        hint = f" Did you mean `{close[0]}`?" if close else ""
+        raise SettingsError(f"There is no method `{name}`.{hint} The methods are {', '.join(METHODS)}.")
+    return METHODS[name]
+
+
+GENERATIONS = (0, 1, 5, 10, 15, 20, 25, 30, 40, 50)
+"""Values of S for which the paper's figure is answered: `nggp-s-0`, `nggp-s-1`, ..."""
+
+_NGGP = SearchSettings()
+_EVOLUTION = EvolutionSettings()
+_VARIATION = VariationSettings()
+_UNIFORM = replace(_VARIATION, weights=(1.0, 0.0, 0.0, 0.0))
+_NO_INVERSE_NO_TRIG: tuple[Constraint, ...] = (NoLoneConstants(), NeedsInput())
+# Without genetic programming the paper keeps the values of Petersen et al.: batches of 1,000, rate 0.0005.
+_POLICY_ONLY = SearchSettings(batch=1_000, policy=PolicySettings(learning_rate=0.0005), evolution=None)
+_EVOLUTION_ONLY = SearchSettings(policy=None, seeds=Seeds.RANDOM)
+
+
+def _varied(variation: VariationSettings) -> SearchSettings:
+    return replace(_NGGP, evolution=replace(_EVOLUTION, variation=variation))
+
+
+def _generations(count: int) -> Method:
+    evolution = replace(_EVOLUTION, generations=count) if count else None
+    return Method(f"nggp-s-{count}", f"nggp with S = {count}.", replace(_NGGP, evolution=evolution))
+
+
+def _paper() -> list[Method]:
+    return [
+        Method("nggp", "The paper's method: an LSTM seeds genetic programming; priority queue training."),
+        Method(
+            "nggp-slp-her",
+            "nggp with the soft length prior, the hierarchical entropy regulariser, and up to 100 tokens.",
+            replace(_NGGP, trainer=QueueTrainer(entropy=EntropySettings(weight=0.03, decay=0.7))),
+            max_length=100,
+            soft_length=SoftLength(10.0, 5.0),
+        ),
+        Method("nggp-vpg", "nggp trained by the vanilla policy gradient.", replace(_NGGP, trainer=VanillaTrainer())),
+        Method(
+            "nggp-rspg",
+            "nggp trained by the risk-seeking policy gradient (risk 0.02, as in the released code).",
+            replace(_NGGP, trainer=RiskSeekingTrainer(risk=0.02)),
+        ),
+    ]
+
+
+def _baselines() -> list[Method]:
+    return [
+        Method(
+            "dsr",
+            "Deep symbolic regression: the policy alone, trained by the risk-seeking policy gradient (risk 0.05).",
+            replace(_POLICY_ONLY, trainer=RiskSeekingTrainer(risk=0.05)),
+        ),
+        Method(
+            "pqt", "The policy alone, trained by its priority queue.", replace(_POLICY_ONLY, trainer=QueueTrainer())
+        ),
+        Method("vpg", "The policy alone, vanilla policy gradient.", replace(_POLICY_ONLY, trainer=VanillaTrainer())),
+        Method(
+            "gp",
+            "One long run of genetic programming from random trees.",
+            replace(_EVOLUTION_ONLY, seeds=Seeds.CONTINUE),
+        ),
+        Method(
+            "gp-restarts",
+            "Genetic programming that begins anew from random trees every 25 generations.",
+            _EVOLUTION_ONLY,
+        ),
+        Method(
+            "gegl",
+            "Genetic expert-guided learning: one generation without selection on a queue of the best samples, and "
+            "training on the union of that queue and one of the best children (of 100 each: the paper names no size).",
+            replace(
+                _NGGP,
+                trainer=CrossEntropyTrainer(risk=1.0),
+                evolution=replace(_EVOLUTION, generations=1, variation=replace(_VARIATION, tournament=0)),
+                seeds=Seeds.QUEUE,
+                elite=100,
+                elite_lasts=True,
+            ),
+        ),
+    ]
+
+
+def _ablations() -> list[Method]:
+    still = replace(PolicySettings(), learning_rate=0.0)
+    slow = replace(PolicySettings(), learning_rate=0.0005)
+    return [
+        Method("nggp-no-gp-samples", "No GP samples to train the policy.", replace(_NGGP, trains_on_elite=False)),
+        Method("nggp-no-rnn-samples", "Only GP samples to train the policy.", replace(_NGGP, trains_on_samples=False)),
+        Method("nggp-uniform-mutation", "(A): uniform mutation only.", _varied(_UNIFORM)),
+        Method("nggp-no-constraints", "(B): no inverse or trig constraint.", constraints=_NO_INVERSE_NO_TRIG),
+        Method(
+            "nggp-uniform-mutation-no-constraints", "(A) and (B).", _varied(_UNIFORM), constraints=_NO_INVERSE_NO_TRIG
+        ),
+        Method(
+            "nggp-entropy-0",
+            "Entropy weight 0.",
+            replace(_NGGP, trainer=QueueTrainer(entropy=EntropySettings(weight=0.0))),
+        ),
+        Method("nggp-lr-0", "(C): learning rate 0.", replace(_NGGP, policy=still)),
+        Method("nggp-random-seeds", "(D): random seeds to GP.", replace(_NGGP, seeds=Seeds.RANDOM)),
+        Method("nggp-lr-0-random-seeds", "(C) and (D).", replace(_NGGP, policy=still, seeds=Seeds.RANDOM)),
+        Method("nggp-pm-0.1", "Mutation probability 0.1.", _varied(replace(_VARIATION, mutation=0.1))),
+        Method("nggp-tournament-3", "Tournaments of 3.", _varied(replace(_VARIATION, tournament=3))),
+        Method("nggp-batch-1000", "Batches of 1,000.", replace(_NGGP, batch=1_000)),
+        Method("nggp-lr-0.0005", "Learning rate 0.0005.", replace(_NGGP, policy=slow)),
+        Method(
+            "nggp-whole-queue",
+            "Queue training as the paper states it: every good sample may enter, and the whole queue is learnt.",
+            replace(_NGGP, trainer=QueueTrainer(pushes=None, draws=None)),
+        ),
+    ]
+
+
+METHODS: Mapping[str, Method] = types.MappingProxyType(
+    {
+        method.name: method
+        for method in [*_paper(), *_baselines(), *_ablations(), *(_generations(count) for count in GENERATIONS)]
+    }
+)
+"""All methods by name."""
