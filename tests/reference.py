@@ -1,13 +1,14 @@
 """The native core once more, slowly: NumPy and plain Python, written to be read and sharing nothing with it.
 
-Operators and their derivatives, evaluation with its failures, and what each constraint says about a tree. Axis letters:
-M samples, K constants of a row. Also here: random rows for those who compare, and two ways to measure a difference.
+Operators and their derivatives, evaluation with its failures, what each constraint says about a tree, and the policy's
+network with its optimiser. Axis letters: M samples, K constants of a row, L positions of a row, T tokens, H units. Also
+here: random rows for those who compare, and two ways to measure a difference.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -342,6 +343,154 @@ def _related(relationship: Relationship, effector: Node, operators: list[Node], 
 
 def _canonical(names: Sequence[str]) -> set[str]:
     return {ALIASES.get(name, name) for name in names}
+
+
+# --- The policy's network --------------------------------------------------------------------------------------------
+
+
+Prior: TypeAlias = Callable[[Sequence[int]], Floats]
+"""What is added to each token's logit after a prefix, -inf where it may not come next, (T,)."""
+
+
+@dataclass(frozen=True)
+class Lstm:
+    """A network without the core's padding: weights by the names of its blocks, gates beside each other in columns."""
+
+    library: Library
+    hidden: int
+    layers: int
+    sees_previous: bool
+    sees_open: bool
+    weights: Mapping[str, Floats]
+
+    @classmethod
+    def of(
+        cls,
+        library: Library,
+        blocks: Mapping[str, Floats],
+        *,
+        hidden: int,
+        layers: int,
+        sees_previous: bool,
+        sees_open: bool,
+    ) -> Lstm:
+        """Cut the core's blocks to real units and tokens."""
+        weights = {name: block[real_entries(name, block, hidden, len(library))] for name, block in blocks.items()}
+        return cls(library, hidden, layers, sees_previous, sees_open, weights)
+
+
+def real_entries(name: str, block: Floats, hidden: int, tokens: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return rows and columns of a block's entries that are not padding, as an index into it."""
+    rows = np.arange(block.shape[0])
+    if name.endswith((".recurrent", "output")) or (name.endswith(".input") and name != "layer0.input"):
+        rows = rows[:hidden]
+    if name.startswith("output"):
+        columns = np.arange(tokens)
+    else:
+        width = block.shape[1] // 4
+        columns = np.concatenate([np.arange(gate * width, gate * width + hidden) for gate in range(4)])
+    return np.ix_(rows, columns)  # type: ignore[return-value]
+
+
+def seen_before(library: Library, prefix: Sequence[int]) -> tuple[int, int, int, int]:
+    """Return parent, left sibling and predecessor of the token after a prefix, T for none, and the open arguments."""
+    none = len(library)
+    waiting: list[list[int]] = []  # operators with arguments to come, and the roots of those they have
+    open_slots = 1
+    for i in prefix:
+        open_slots += library[i].arity - 1
+        if waiting:
+            waiting[-1].append(i)
+        waiting.append([i])
+        while waiting and len(waiting[-1]) == 1 + library[waiting[-1][0]].arity:
+            waiting.pop()
+    parent, *arguments = waiting[-1] if waiting else [none]
+    return parent, arguments[-1] if arguments else none, prefix[-1] if prefix else none, open_slots
+
+
+def network_inputs(network: Lstm, ids: Sequence[int]) -> Floats:
+    """Return what the first layer sees at each position of a row: one-hot tokens, open arguments, (L, inputs)."""
+    kinds = len(network.library) + 1
+    rows = []
+    for position in range(len(ids)):
+        parent, sibling, previous, open_slots = seen_before(network.library, ids[:position])
+        seen = [np.eye(kinds)[parent], np.eye(kinds)[sibling]]
+        seen += [np.eye(kinds)[previous]] if network.sees_previous else []
+        seen += [np.array([float(open_slots)])] if network.sees_open else []
+        rows.append(np.concatenate(seen))
+    return np.array(rows)
+
+
+def network_logits(network: Lstm, ids: Sequence[int]) -> Floats:
+    """Return the network's logits at each position of a row, before priors, (L, T)."""
+
+    def sigmoid(x: Floats) -> Floats:
+        return 1.0 / (1.0 + np.exp(-x))
+
+    outputs = network_inputs(network, ids)
+    for layer in range(network.layers):
+        kernel, recurrent, bias = (network.weights[f"layer{layer}.{part}"] for part in ("input", "recurrent", "bias"))
+        hidden = cell = np.zeros(network.hidden, dtype=kernel.dtype)
+        found = []
+        for x in outputs:
+            gates = (x @ kernel + hidden @ recurrent + bias[0]).reshape(4, network.hidden)
+            cell = sigmoid(gates[2] + 1.0) * cell + sigmoid(gates[0]) * np.tanh(gates[1])
+            hidden = sigmoid(gates[3]) * np.tanh(cell)
+            found.append(hidden)
+        outputs = np.array(found)
+    logits: Floats = outputs @ network.weights["output"] + network.weights["output.bias"][0]
+    return logits
+
+
+def log_softmax(logits: Floats) -> Floats:
+    """Return log probabilities along the last axis; -inf stays -inf."""
+    largest = logits.max(axis=-1, keepdims=True)
+    shifted: Floats = logits - largest
+    normalised: Floats = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    return normalised
+
+
+def row_distributions(network: Lstm, prior: Prior, ids: Sequence[int]) -> Floats:
+    """Return the log probability of every token at each position of a row, (L, T)."""
+    priors = np.array([prior(ids[:position]) for position in range(len(ids))])
+    return log_softmax(network_logits(network, ids) + priors)
+
+
+def row_log_probability(network: Lstm, prior: Prior, ids: Sequence[int]) -> float:
+    """Return the log probability of a row."""
+    return float(row_distributions(network, prior, ids)[np.arange(len(ids)), list(ids)].sum())
+
+
+def row_entropies(network: Lstm, prior: Prior, ids: Sequence[int]) -> Floats:
+    """Return the entropy of the distribution at each position of a row, (L,)."""
+    logs = row_distributions(network, prior, ids)
+    entropies: Floats = -(np.exp(logs) * np.where(np.isneginf(logs), 0.0, logs)).sum(axis=1)
+    return entropies
+
+
+def next_distribution(network: Lstm, prior: Prior, prefix: Sequence[int]) -> Floats:
+    """Return the probability of each token after a prefix, (T,)."""
+    # What stands at the last position does not matter: a network knows only what came before.
+    probability: Floats = np.exp(row_distributions(network, prior, [*prefix, 0])[-1])
+    return probability
+
+
+@dataclass(frozen=True)
+class Adam:
+    """Parameters and both moments, (P,) each, and the number of steps; one step uphill makes another."""
+
+    parameters: Floats
+    first: Floats
+    second: Floats
+    steps: int
+
+    def ascend(self, gradient: Floats, rate: float) -> Adam:
+        """Kingma and Ba (2015), in the form at the end of their section 2: epsilon beside the uncorrected moment."""
+        first = 0.9 * self.first + 0.1 * gradient
+        second = 0.999 * self.second + 0.001 * gradient**2
+        steps = self.steps + 1
+        corrected = rate * math.sqrt(1.0 - 0.999**steps) / (1.0 - 0.9**steps)
+        return Adam(self.parameters + corrected * first / (np.sqrt(second) + 1e-8), first, second, steps)
 
 
 # --- Random rows, and how far apart two results are ------------------------------------------------------------------

@@ -33,7 +33,8 @@ inline Fingerprint fingerprint(const Vocabulary& vocabulary, Row row) {
   for (int position = 0; position < row.length; ++position) {
     if (vocabulary.kind[row.tokens[position]] == kConstant) add(std::bit_cast<std::uint64_t>(row.constants[position]));
   }
-  return {out.high, mix(out.low)};
+  // Never all zero, which stands for no row.
+  return {out.high, mix(out.low) | 1};
 }
 
 }  // namespace symseed

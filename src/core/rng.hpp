@@ -20,7 +20,13 @@ class Rng {
       : offset_(mix(mix(mix(seed + kGolden) + step) + row)),
         key_(mix(mix(row + kGolden) ^ mix(seed) ^ (step * kGolden))) {}
 
-  std::uint64_t next() { return mix(mix(offset_ + kGolden * ++count_) ^ key_); }
+  // `mix` with the second half of the key put in between its two multiplications.
+  std::uint64_t next() {
+    std::uint64_t x = offset_ + kGolden * ++count_;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27) ^ key_) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+  }
   // Uniform in [0, 1), 53 bits.
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
   bool chance(double probability) { return uniform() < probability; }

@@ -45,7 +45,7 @@ Cache::Cache(std::size_t max_bytes, std::size_t constants_per_row)
 std::ptrdiff_t Cache::find(const Fingerprint& key) const {
   for (std::size_t i = 0; i < kPlaces; ++i) {
     const Entry& entry = entries_[place_of(key, i)];
-    if (!entry.is_used) return -1;
+    if (!entry.is_used()) return -1;
     if (entry.key == key) return static_cast<std::ptrdiff_t>(place_of(key, i));
   }
   return -1;
@@ -60,7 +60,7 @@ void Cache::insert(const Fingerprint& key, double error, Outcome outcome, const 
   }
   if (size_ * 2 >= entries_.size() && entries_.size() < max_entries_) grow();
   std::size_t i = 0;
-  while (i < kPlaces && entries_[place_of(key, i)].is_used) ++i;
+  while (i < kPlaces && entries_[place_of(key, i)].is_used()) ++i;
   if (i == kPlaces && entries_.size() < max_entries_) {
     grow();
     return insert(key, error, outcome, fitted, count);
@@ -72,7 +72,7 @@ void Cache::insert(const Fingerprint& key, double error, Outcome outcome, const 
     ++size_;
   }
   const std::size_t place = place_of(key, i);
-  entries_[place] = {key, error, outcome, true};
+  entries_[place] = {key, error, outcome};
   std::copy(fitted, fitted + count, constants_.begin() + static_cast<std::ptrdiff_t>(place * constants_per_row_));
 }
 
@@ -107,7 +107,7 @@ void Cache::grow() {
   size_ = 0;
   for (std::size_t i = 0; i < old_entries.size(); ++i) {
     const Entry& entry = old_entries[i];
-    if (!entry.is_used) continue;
+    if (!entry.is_used()) continue;
     insert(entry.key, entry.error, entry.outcome, old_constants.data() + i * constants_per_row_, constants_per_row_);
   }
 }
@@ -129,8 +129,12 @@ std::size_t score(Cache& cache, const Manner& manner, const Vocabulary& vocabula
   std::vector<std::size_t> fresh;
   std::vector<Fingerprint> fresh_keys;
   BatchIndex in_batch(rows.count);
+  std::vector<Fingerprint> keys(rows.count);
+  for (std::size_t i = 0; i < rows.count; ++i) keys[i] = fingerprint(vocabulary, rows[i]);
   for (std::size_t i = 0; i < rows.count; ++i) {
-    const Fingerprint key = fingerprint(vocabulary, rows[i]);
+    constexpr std::size_t kAhead = 8;
+    if (i + kAhead < rows.count) cache.prefetch(keys[i + kAhead]);
+    const Fingerprint& key = keys[i];
     const std::ptrdiff_t place = cache.find(key);
     if (place >= 0) {
       error[i] = cache.entry(place).error;

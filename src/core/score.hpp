@@ -17,11 +17,14 @@ class Cache {
   Cache(std::size_t max_bytes, std::size_t constants_per_row);
 
   struct Entry {
-    Fingerprint key{};
+    Fingerprint key{};  // all zero: nothing is kept here
     double error = 0.0;
     Outcome outcome;
-    bool is_used = false;
+
+    bool is_used() const { return key.low != 0; }
   };
+  // Asks the memory for the place of a row that is to be found soon.
+  void prefetch(const Fingerprint& key) const { __builtin_prefetch(&entries_[place_of(key, 0)]); }
   // The place of a row in `entries`, or -1.
   std::ptrdiff_t find(const Fingerprint& key) const;
   const Entry& entry(std::ptrdiff_t place) const { return entries_[static_cast<std::size_t>(place)]; }
@@ -38,7 +41,9 @@ class Cache {
   std::size_t bytes() const { return entries_.capacity() * sizeof(Entry) + constants_.capacity() * sizeof(double); }
 
  private:
-  std::size_t place_of(const Fingerprint& key, std::size_t i) const { return (key.low + i) & (entries_.size() - 1); }
+  std::size_t place_of(const Fingerprint& key, std::size_t i) const {
+    return ((key.low >> 1) + i) & (entries_.size() - 1);
+  }
   void grow();
 
   static constexpr std::size_t kPlaces = 16;

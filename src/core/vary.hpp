@@ -52,7 +52,10 @@ class Variation {
   void copy(Row row, Child& child) const;
 
  private:
-  bool is_legal(const Child& child) { return first_violation(walker_, child.tokens.data(), child.length()) == -1; }
+  bool is_legal(const Child& child) {
+    // Most violations are of length: no need to walk along those.
+    return child.length() <= rules_.max_length() && first_violation(walker_, child.tokens.data(), child.length()) == -1;
+  }
   void apply(Rng& rng, Row parent, Mutation mutation, Child& child);
   void append_tree(Rng& rng, int height, Child& child) const;
   void append_grown(Rng& rng, int least, int most, Child& child) const;

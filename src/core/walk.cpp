@@ -43,6 +43,9 @@ Rules::Rules(Vocabulary vocabulary, int min_length, int max_length, std::vector<
   below_.resize(operators_.size() * static_cast<std::size_t>(words_));
   for (const Relation& relation : relations) add(relation);
   find_smallest();
+  const bool has_siblings =
+      std::any_of(beside_.begin(), beside_.end(), [](const TokenSet& set) { return !set.empty(); });
+  is_plain_ = words_ == 1 && limits_.empty() && needed_.empty() && pairs_.empty() && !has_siblings;
 }
 
 void Rules::add(const Relation& relation) {
@@ -165,14 +168,24 @@ void Walker::logits(double* out) const {
   }
 }
 
-int first_violation(Walker& walker, const Token* tokens, int length) {
-  walker.reset();
+namespace {
+
+template <class Kind>
+int first_violation_in(Walker& walker, const Token* tokens, int length) {
   for (int position = 0; position < length; ++position) {
     if (walker.is_complete()) return length;
-    if (!walker.allows(tokens[position])) return position;
-    walker.push(tokens[position]);
+    if (!walker.allows<Kind>(tokens[position])) return position;
+    walker.push<Kind>(tokens[position]);
   }
   return walker.is_complete() ? -1 : length;
+}
+
+}  // namespace
+
+int first_violation(Walker& walker, const Token* tokens, int length) {
+  walker.reset();
+  return walker.rules().is_plain() ? first_violation_in<Walker::Plain>(walker, tokens, length)
+                                   : first_violation_in<Walker::Any>(walker, tokens, length);
 }
 
 bool PriorRunner::look() {

@@ -57,6 +57,8 @@ class Rules {
   const std::uint8_t* arity() const { return vocabulary_.arity.data(); }
   int max_length() const { return max_length_; }
   int words() const { return words_; }
+  // Whether the walker may take its short way (`Walker::Plain`).
+  bool is_plain() const { return is_plain_; }
   // Tokens of one arity, for operators that draw new ones.
   std::span<const Token> of_arity(int arity) const { return by_arity_[static_cast<std::size_t>(arity)]; }
   std::span<const Token> operators() const { return operators_; }
@@ -75,6 +77,7 @@ class Rules {
   int min_length_;
   int max_length_;
   int words_;
+  bool is_plain_ = false;
   TokenSet none_;                     // the empty set
   TokenSet terminals_;                // tokens without arguments
   std::vector<int> place_;            // (T,): an operator's place in operators_
@@ -98,6 +101,15 @@ class Rules {
 // A prefix under construction.
 class Walker {
  public:
+  // Rules of every kind; and those of most spaces: up to 64 tokens, relations to parents and ancestors only.
+  struct Any {
+    static constexpr int words = 0;
+    static constexpr bool is_plain = false;
+  };
+  struct Plain {
+    static constexpr int words = 1;
+    static constexpr bool is_plain = true;
+  };
   explicit Walker(const Rules& rules);
 
   const Rules& rules() const { return rules_; }
@@ -111,10 +123,16 @@ class Walker {
     if (depth_ == 0 || frames_[static_cast<std::size_t>(depth_ - 1)].argument == 0) return -1;
     return frames_[static_cast<std::size_t>(depth_ - 1)].first;
   }
-  // Word `word` of the set of tokens that may not come next. Not for a complete expression.
+  // Word `word` of the set of tokens that may not come next. Not for a complete expression. Kind says what the compiler
+  // may know about the rules.
+  template <class Kind = Any>
   Word forbidden(int word) const;
-  bool allows(Token token) const { return !((forbidden(token / 64) >> (token % 64)) & 1); }
+  template <class Kind = Any>
+  bool allows(Token token) const {
+    return !((forbidden<Kind>(Kind::words == 1 ? 0 : token / 64) >> (token % 64)) & 1);
+  }
   // The next token, whether allowed or not.
+  template <class Kind = Any>
   void push(Token token);
   // What the priors say of each token here, -inf where it may not come next.
   void logits(double* out) const;
@@ -152,26 +170,27 @@ class Walker {
   std::size_t room_ = 0;   // tokens that the next argument may take at most
 };
 
+template <class Kind>
 inline Word Walker::forbidden(int word) const {
   const std::size_t w = static_cast<std::size_t>(word);
-  const std::size_t words = static_cast<std::size_t>(rules_.words_);
+  const std::size_t words = static_cast<std::size_t>(Kind::words > 0 ? Kind::words : rules_.words_);
   // Length: the token's smallest expression must fit into what the other open arguments leave.
   Word set = rules_.larger_than_[room_ * words + w];
   if (open_ == 1) {
     // A terminal would end the expression: long enough, and nothing missing?
     if (length_ + 1 < rules_.min_length_) set |= rules_.terminals_[w];
-    for (std::size_t i = 0; i < met_.size(); ++i) {
+    for (std::size_t i = 0; !Kind::is_plain && i < met_.size(); ++i) {
       if (!met_[i]) set |= rules_.terminals_[w] & ~rules_.needed_[i][w];
     }
   }
-  for (std::size_t i = 0; i < counts_.size(); ++i) {
+  for (std::size_t i = 0; !Kind::is_plain && i < counts_.size(); ++i) {
     if (counts_[i] >= rules_.limits_[i].most) set |= rules_.limits_[i].tokens[w];
   }
   if (depth_ == 0) return set;
   const Frame& frame = frames_[static_cast<std::size_t>(depth_ - 1)];
   set |= rules_.below_argument_[(frame.place * 2u + frame.argument) * words + w];
   set |= below_[static_cast<std::size_t>(depth_) * words + w];
-  if (frame.argument == 1) {
+  if (!Kind::is_plain && frame.argument == 1) {
     const TokenSet& beside = rules_.beside_[frame.first];
     if (!beside.empty()) set |= beside[w];
     for (const Rules::Pair& pair : rules_.pairs_) {
@@ -183,9 +202,12 @@ inline Word Walker::forbidden(int word) const {
   return set;
 }
 
+template <class Kind>
 inline void Walker::push(Token token) {
-  for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += contains(rules_.limits_[i].tokens.data(), token);
-  for (std::size_t i = 0; i < met_.size(); ++i) met_[i] |= contains(rules_.needed_[i].data(), token);
+  if constexpr (!Kind::is_plain) {
+    for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += contains(rules_.limits_[i].tokens.data(), token);
+    for (std::size_t i = 0; i < met_.size(); ++i) met_[i] |= contains(rules_.needed_[i].data(), token);
+  }
   const int arity = rules_.vocabulary_.arity[token];
   smallest_rest_ -= slot_size_;
   ++length_;
@@ -195,7 +217,7 @@ inline void Walker::push(Token token) {
     if (frame.argument == 0) frame.first = token;
   }
   if (arity > 0) {
-    const std::size_t words = static_cast<std::size_t>(rules_.words_);
+    const std::size_t words = static_cast<std::size_t>(Kind::words > 0 ? Kind::words : rules_.words_);
     const std::size_t place = static_cast<std::size_t>(rules_.place_[token]);
     for (std::size_t argument = 0; argument < static_cast<std::size_t>(arity); ++argument) {
       smallest_rest_ += rules_.smallest_argument_[place * 2 + argument];

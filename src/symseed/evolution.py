@@ -110,21 +110,21 @@ class Elite:
     def __init__(self, size: int) -> None:
         self._size = size
         self._best: Scored | None = None
-        self._least = -np.inf  # a reward that does not exceed it cannot enter
+        self._least: float | None = None  # a reward that does not exceed it cannot enter; None: there is room
 
     def add(self, scored: Scored) -> None:
         """Take what is good enough. An earlier expression stays before a later one of the same reward."""
         if self._size == 1:
             # The common case, each generation of a search: no need to look at more than the best.
             row = int(scored.reward.argmax())
-            if scored.reward[row] > self._least:
+            if self._least is None or scored.reward[row] > self._least:
                 self._best = scored.take(np.array([row]))
                 self._least = float(scored.reward[row])
             return
-        better = np.flatnonzero(scored.reward > self._least)
+        better = scored if self._least is None else scored.take(np.flatnonzero(scored.reward > self._least))
         if len(better) == 0:
             return
-        candidates = scored.take(better).best(self._size)
+        candidates = better.best(self._size)
         merged = candidates if self._best is None else Scored.concatenate([self._best, candidates])
         self._best = merged.best(self._size)
         if len(self._best) == self._size:

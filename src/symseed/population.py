@@ -143,6 +143,8 @@ class Population:
         width = max(population.tokens.shape[1] for population in populations)
 
         def widened(array: npt.NDArray[np.generic], fill: float) -> npt.NDArray[np.generic]:
+            if array.shape[1] == width:
+                return array
             return np.pad(array, ((0, 0), (0, width - array.shape[1])), constant_values=fill)
 
         return Population.wrap(

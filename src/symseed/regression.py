@@ -106,7 +106,8 @@ class RegressionTask:
         scored = population if constants is None else population.with_constants(constants)
         mean_square = error / self.dataset.total_weight
         if settings.metric is Metric.CORRELATION:
-            mean_square = _after_scaling(scored, self.dataset, settings.threads)
+            good = np.flatnonzero(~np.isnan(mean_square))
+            mean_square[good] = _after_scaling(scored.take(good), self.dataset, settings)
         rewards = reward(settings.metric, mean_square, self.dataset.deviation)
         return Scored(scored, rewards, self._solved(scored, mean_square), failure, position)
 
@@ -116,9 +117,10 @@ class RegressionTask:
         if self.test is not self.dataset and solved.any():
             rows = np.flatnonzero(solved)
             if self.settings.metric is Metric.CORRELATION:
-                tested = _after_scaling(population.take(rows), self.test, self.settings.threads)
+                tested = _after_scaling(population.take(rows), self.test, self.settings)
             else:
-                tested = evaluate(population.take(rows), self.test).error / self.test.total_weight
+                tested = evaluate(population.take(rows), self.test, strict=self.settings.strict).error
+                tested = tested / self.test.total_weight
             solved[rows] = tested < self._threshold(self.test)
         return solved
 
@@ -126,12 +128,13 @@ class RegressionTask:
         return self.settings.solved_nmse * (dataset.deviation**2 if dataset.deviation > 0.0 else 1.0)
 
 
-def _after_scaling(population: Population, dataset: Dataset, threads: int) -> Floats:
-    """Mean squared error of the best a + b * prediction of each row, (N,); NaN where the row failed."""
+def _after_scaling(population: Population, dataset: Dataset, settings: RegressionSettings) -> Floats:
+    """Mean squared error of the best a + b * prediction of each row, (N,); NaN where it fails."""
     weights = dataset.weights / dataset.total_weight
-    value = predict(population, dataset, threads=threads).value
-    value = value - (value @ weights)[:, None]
+    value = predict(population, dataset, strict=settings.strict, threads=settings.threads).value
     target = dataset.y - dataset.y @ weights
-    spread = (value * value) @ weights
-    slope = np.divide((value * target) @ weights, spread, out=np.zeros(len(value)), where=spread > 0.0)
-    return np.asarray(((target - slope[:, None] * value) ** 2) @ weights)
+    with np.errstate(over="ignore", invalid="ignore"):  # of predictions whose squares float64 does not hold
+        value = value - (value @ weights)[:, None]
+        spread = (value * value) @ weights
+        slope = np.divide((value * target) @ weights, spread, out=np.zeros(len(value)), where=spread > 0.0)
+        return np.asarray(((target - slope[:, None] * value) ** 2) @ weights)

@@ -39,4 +39,7 @@ def reward(metric: Metric, mean_square: Floats, deviation: float) -> Floats:
         value, worst = np.sqrt(np.maximum(0.0, 1.0 - (np.sqrt(mean_square) / scale) ** 2)), 0.0
     else:
         value, worst = 1.0 / (1.0 + np.sqrt(mean_square) / scale), 0.0
-    return np.where(np.isnan(mean_square), worst, value)
+    failed = np.isnan(mean_square)
+    if failed.any():
+        value[failed] = worst
+    return value

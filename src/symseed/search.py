@@ -296,7 +296,7 @@ class _Ledger:
 
     def begin(self, index: int) -> None:
         self._index = index
-        self._first = None
+        self._first = self._last = None
 
     def add(self, scored: Scored, *, charged: int) -> bool:
         """Take note of rows as they were scored; return whether the search is over."""
@@ -323,7 +323,7 @@ class _Ledger:
     def interrupt(self) -> None:
         if self._best is None:
             raise KeyboardInterrupt
-        self._reason = StopReason.INTERRUPTED
+        self._reason = self._reason or StopReason.INTERRUPTED
 
     def step(self) -> Step:
         assert self._best is not None, "a step has scored something"

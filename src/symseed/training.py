@@ -16,6 +16,9 @@ from symseed.errors import SettingsError
 from symseed.policy import Lesson
 from symseed.task import Scored
 
+_LARGEST_REWARD = 1e6
+"""What a weight is made from lies within plus and minus this, as in the authors' code: infinity teaches nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Memory:
@@ -61,13 +64,18 @@ class VanillaTrainer:
 
     entropy: EntropySettings = field(default_factory=EntropySettings)
 
+    def __post_init__(self) -> None:
+        """Refuse what is no average."""
+        if not 0.0 <= self.smoothing <= 1.0:
+            raise SettingsError(f"`smoothing` must be from 0 to 1, but it is {self.smoothing}.")
+
     def lesson(self, memory: Memory, scored: Scored, *, seed: int, step: int) -> tuple[Lesson, Memory]:
         """Weigh each row by (R - b) / N."""
         del seed, step
-        mean = float(scored.reward.mean())
+        reward = _bounded(scored.reward)
         last = 0.0 if memory.baseline is None else memory.baseline
-        baseline = self.smoothing * mean + (1.0 - self.smoothing) * last
-        weights = (scored.reward - baseline) / len(scored)
+        baseline = self.smoothing * float(reward.mean()) + (1.0 - self.smoothing) * last
+        weights = (reward - baseline) / len(scored)
         return _lesson(scored, weights, self.entropy), Memory(baseline=baseline)
 
 
@@ -88,7 +96,7 @@ class RiskSeekingTrainer:
         """Weigh each row from the quantile q on by (R - q) / count."""
         del seed, step
         best, quantile = _best_share(scored, self.risk)
-        return _lesson(best, (best.reward - quantile) / len(best), self.entropy), memory
+        return _lesson(best, (_bounded(best.reward) - quantile) / len(best), self.entropy), memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +143,8 @@ class QueueTrainer:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise SettingsError(f"`{name}` of the queue must be at least 1, but it is {value}.")
+        if not 0.0 <= self.weight < np.inf:
+            raise SettingsError(f"`weight` of the queue must be at least 0, but it is {self.weight}.")
 
     def lesson(self, memory: Memory, scored: Scored, *, seed: int, step: int) -> tuple[Lesson, Memory]:
         """Push the best, then train on the queue or a draw from it."""
@@ -152,6 +162,10 @@ def _lesson(scored: Scored, weights: Floats, entropy: EntropySettings) -> Lesson
     return Lesson(scored.population, weights, entropy.weight, entropy.decay)
 
 
+def _bounded(reward: Floats) -> Floats:
+    return np.clip(reward, -_LARGEST_REWARD, _LARGEST_REWARD)
+
+
 def _check_share(share: float) -> None:
     if not 0.0 < share <= 1.0:
         raise SettingsError(f"`risk` is a share above 0 and up to 1, but it is {share}.")
@@ -159,5 +173,6 @@ def _check_share(share: float) -> None:
 
 def _best_share(scored: Scored, share: float) -> tuple[Scored, float]:
     """The rows from the empirical (1 - share) quantile of rewards on, and that quantile."""
-    quantile = float(np.quantile(scored.reward, 1.0 - share, method="higher"))
-    return scored.take(np.flatnonzero(scored.reward >= quantile)), quantile
+    reward = _bounded(scored.reward)
+    quantile = float(np.quantile(reward, 1.0 - share, method="higher"))
+    return scored.take(np.flatnonzero(reward >= quantile)), quantile

@@ -1,0 +1,115 @@
+"""Find a closed form for an integer sequence, with a task of our own that calculates in exact fractions.
+
+How many cannonballs are in a square pyramid of n layers? The search sees the first terms of 1, 5, 14, 30, 55, ... and
+is done when a formula gives every term, also those that it was not rewarded for.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+
+from symseed import Expression, Library, Population, SearchSpace
+from symseed.search import Budget, SearchResult, run
+from symseed.task import Counts, Scored
+from symseed.tokens import TokenKind
+
+OPERATIONS: Mapping[str, Callable[[Fraction, Fraction], Fraction]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+}
+TERMS = tuple(accumulate(n * n for n in range(1, 21)))
+REWARDED = 8
+
+
+def value(expression: Expression, n: int) -> Fraction | None:
+    """Return the formula's exact value at n, None where it divides by zero."""
+    waiting: list[Fraction] = []
+    for token in reversed(expression.tokens):
+        if token.kind is TokenKind.VARIABLE:
+            waiting.append(Fraction(n))
+        elif token.kind is TokenKind.LITERAL:
+            waiting.append(Fraction(token.value))
+        else:
+            left, right = waiting.pop(), waiting.pop()
+            if token.name == "div" and right == 0:
+                return None
+            waiting.append(OPERATIONS[token.name](left, right))
+    return waiting[0]
+
+
+def closeness(found: Fraction | None, term: int) -> Fraction:
+    """Return 1 for the very term, less the further away a value is, 0 for none."""
+    return Fraction(0) if found is None else 1 / (1 + abs(found / term - 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a formula is worth."""
+
+    reward: float
+    is_solved: bool
+
+
+class SequenceTask:
+    """Scores formulas in n by how close they come to the first terms of a sequence; each formula is asked about once.
+
+    The terms, from n = 1 on, must not be 0.
+    """
+
+    def __init__(self, terms: Sequence[int], rewarded: int) -> None:
+        self._terms, self._rewarded = terms, rewarded
+        self._known: dict[tuple[int, ...], Answer] = {}
+        self._asked = 0
+
+    @property
+    def counts(self) -> Counts:
+        """What was done since the task was made."""
+        return Counts(self._asked, evaluated=len(self._known), unique=len(self._known))
+
+    def evaluate(self, population: Population) -> Scored:
+        """Score each row."""
+        answers = [self._answer(expression) for expression in population]
+        self._asked += len(answers)
+        return Scored.of(
+            population, [answer.reward for answer in answers], [answer.is_solved for answer in answers]
+        )
+
+    def _answer(self, expression: Expression) -> Answer:
+        if expression.ids not in self._known:
+            rewarded = self._terms[: self._rewarded]
+            total = sum(closeness(value(expression, n), term) for n, term in enumerate(rewarded, start=1))
+            is_solved = total == len(rewarded) and matches(expression, self._terms)
+            self._known[expression.ids] = Answer(float(total / len(rewarded)), is_solved)
+        return self._known[expression.ids]
+
+
+def matches(expression: Expression, terms: Sequence[int]) -> bool:
+    """Return whether the formula gives exactly these terms, from n = 1 on."""
+    return all(value(expression, n) == term for n, term in enumerate(terms, start=1))
+
+
+def find(terms: Sequence[int] = TERMS, *, seed: int = 0, budget: Budget | None = None) -> SearchResult:
+    """Search for a closed form of a sequence."""
+    library = Library.of([*OPERATIONS, 1, 2, 3], variables=["n"])
+    space = SearchSpace(library, min_length=1, max_length=15)
+    return run(space, SequenceTask(terms, REWARDED), seed=seed, budget=budget)
+
+
+def main() -> None:
+    """Search, and show what was found."""
+    result = find()
+    print(f"Terms:    {', '.join(map(str, TERMS[:REWARDED]))}, ...")
+    print(f"Formula:  {result.best}")
+    print(f"Verdict:  {'exact' if matches(result.best, TERMS) else 'not exact'} for all {len(TERMS)} terms")
+    last = result.history[-1]
+    print(f"Effort:   {last.unique} different formulas in {last.seconds:.1f} seconds")
+
+
+if __name__ == "__main__":
+    main()
