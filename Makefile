@@ -11,9 +11,9 @@ ASAN_LIBRARIES = $(shell $${CXX:-c++} -print-file-name=libasan.so):$(shell $${CX
 help:  ## Say what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-demo: $(VENV)/installed  ## Fit a few candidate laws to the planets and compare them
-	$(BIN)/symseed evaluate planets --target period_days 'const * axis_au' 'const * axis_au ^ 2' \
-	  'const * axis_au + const' 'const * exp(const * axis_au)' 'const * sqrt(axis_au ^ 3)' 'const * axis_au ^ const'
+demo: $(VENV)/installed  ## Find Kepler's third law in the planets' orbits
+	$(BIN)/symseed fit planets --target period_days --operators 'add sub mul div sqrt square const' \
+	  --maxsize 6 --stop-nmse 1e-7
 
 test: $(VENV)/installed $(VENV)/test-tools  ## Run the tests against the installed package
 	$(BIN)/python -m pytest -n 2

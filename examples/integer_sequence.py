@@ -11,41 +11,51 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
+from statistics import fmean
+from typing import TypeAlias
 
 from symseed import Expression, Library, Population, SearchSpace
 from symseed.search import Budget, SearchResult, run
 from symseed.task import Counts, Scored
 from symseed.tokens import TokenKind
 
-OPERATIONS: Mapping[str, Callable[[Fraction, Fraction], Fraction]] = {
+Number: TypeAlias = int | Fraction
+
+OPERATIONS: Mapping[str, Callable[[Number, Number], Number]] = {
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,
-    "div": operator.truediv,
+    "div": Fraction,
 }
 TERMS = tuple(accumulate(n * n for n in range(1, 21)))
 REWARDED = 8
+"""How many of the terms the reward is made from."""
 
 
-def value(expression: Expression, n: int) -> Fraction | None:
+def value(expression: Expression, n: int) -> Number | None:
     """Return the formula's exact value at n, None where it divides by zero."""
-    waiting: list[Fraction] = []
+    waiting: list[Number] = []
     for token in reversed(expression.tokens):
         if token.kind is TokenKind.VARIABLE:
-            waiting.append(Fraction(n))
+            waiting.append(n)
         elif token.kind is TokenKind.LITERAL:
-            waiting.append(Fraction(token.value))
+            waiting.append(int(token.value))
         else:
-            left, right = waiting.pop(), waiting.pop()
-            if token.name == "div" and right == 0:
+            try:
+                waiting.append(OPERATIONS[token.name](waiting.pop(), waiting.pop()))
+            except ZeroDivisionError:
                 return None
-            waiting.append(OPERATIONS[token.name](left, right))
     return waiting[0]
 
 
-def closeness(found: Fraction | None, term: int) -> Fraction:
+def matches(expression: Expression, terms: Sequence[int]) -> bool:
+    """Return whether the formula gives exactly these terms, from n = 1 on."""
+    return all(value(expression, n) == term for n, term in enumerate(terms, start=1))
+
+
+def closeness(found: Number | None, term: int) -> float:
     """Return 1 for the very term, less the further away a value is, 0 for none."""
-    return Fraction(0) if found is None else 1 / (1 + abs(found / term - 1))
+    return 0.0 if found is None else float(term / (term + abs(found - term)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +69,7 @@ class Answer:
 class SequenceTask:
     """Scores formulas in n by how close they come to the first terms of a sequence; each formula is asked about once.
 
-    The terms, from n = 1 on, must not be 0.
+    The terms, from n = 1 on, must be above 0.
     """
 
     def __init__(self, terms: Sequence[int], rewarded: int) -> None:
@@ -76,22 +86,14 @@ class SequenceTask:
         """Score each row."""
         answers = [self._answer(expression) for expression in population]
         self._asked += len(answers)
-        return Scored.of(
-            population, [answer.reward for answer in answers], [answer.is_solved for answer in answers]
-        )
+        return Scored.of(population, [answer.reward for answer in answers], [answer.is_solved for answer in answers])
 
     def _answer(self, expression: Expression) -> Answer:
         if expression.ids not in self._known:
             rewarded = self._terms[: self._rewarded]
-            total = sum(closeness(value(expression, n), term) for n, term in enumerate(rewarded, start=1))
-            is_solved = total == len(rewarded) and matches(expression, self._terms)
-            self._known[expression.ids] = Answer(float(total / len(rewarded)), is_solved)
+            reward = fmean(closeness(value(expression, n), term) for n, term in enumerate(rewarded, start=1))
+            self._known[expression.ids] = Answer(reward, matches(expression, self._terms))
         return self._known[expression.ids]
-
-
-def matches(expression: Expression, terms: Sequence[int]) -> bool:
-    """Return whether the formula gives exactly these terms, from n = 1 on."""
-    return all(value(expression, n) == term for n, term in enumerate(terms, start=1))
 
 
 def find(terms: Sequence[int] = TERMS, *, seed: int = 0, budget: Budget | None = None) -> SearchResult:

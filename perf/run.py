@@ -29,6 +29,7 @@ Table: TypeAlias = dict[str, dict[str, float | None]]  # by points, then by engi
 SIZES = (20, 100, 1_000, 100_000)
 THREADED_SIZE, THREADED_EXPRESSIONS = 1_000, 24_000
 CHECKED_EXPRESSIONS = 500
+WHOLE_RUNS = ("Livermore-8", "Nguyen-12*")
 ENGINES = (*PEERS, *LIMITS)
 RATIOS = (("symseed", "pyoperon"), ("symseed", "bare"), ("symseed", "stripped"))
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
@@ -103,7 +104,16 @@ def measure_all(effort: Effort) -> dict[str, Any]:
         "threads_where_the_system_puts_them": measure_threads(workloads[THREADED_SIZE], effort, spread=False),
         "offspring_us": measure.offspring_microseconds(seeds=effort.seeds),
         "memory_mb": measure.memory_megabytes(expressions=effort.memory_expressions),
+        "run": {problem: measure_run(problem) for problem in WHOLE_RUNS},
     }
+
+
+def measure_run(problem: str) -> dict[str, Any]:
+    """Return the figures of one whole search, 2,000,000 expressions by the paper's method, in a process of its own."""
+    command = [sys.executable, str(Path(__file__).parent / "full_run.py"), problem]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    figures: dict[str, Any] = json.loads(said)
+    return figures
 
 
 def make_workloads(effort: Effort) -> dict[int, Workload]:
@@ -211,6 +221,14 @@ def print_figures(figures: Mapping[str, Any]) -> None:
     print(f"offspring: {figures['offspring_us']:.2f} us")
     memory = figures["memory_mb"]
     print("memory beyond 1,000,000 x 5 data:", "not measured" if memory is None else f"{memory:.0f} MB")
+    for problem, whole in figures["run"].items():
+        shares = ", ".join(f"{part} {share:.0%}" for part, share in whole["share"].items())
+        print(
+            f"\n{problem}, a whole search by nggp: {whole['charged_per_cpu_second']:,.0f} charged expressions per CPU "
+            f"second, start-up included ({whole['charged']:,} in {whole['cpu_seconds']:.2f} s)\n  {shares}\n"
+            f"  {whole['memory_mb']:.0f} MB, imports {whole['import_seconds']:.2f} s, first step after "
+            f"{whole['first_step_seconds']:.2f} s"
+        )
 
 
 def _lines(table: Table, unit: float) -> Iterator[str]:

@@ -214,7 +214,7 @@ def test_restarts_get_out_of_a_wrong_valley() -> None:
     data = Dataset.of(np.stack([x, x], axis=1), np.sin(8.0 * x))
     population = row("sin mul const x1")
     _, stuck = fit(population, data)
-    fitted, free = fit(population, data, FitSettings(restarts=60), seed=1)
+    fitted, free = fit(population, data, FitSettings(restarts=1500), seed=1)
     assert stuck.error[0] > 1.0
     assert free.error[0] < 1e-15
     assert constants_of(fitted)[0] == pytest.approx(8.0)

@@ -38,7 +38,7 @@ SHAPES = [
         (3, 2, False, False),
         (4, 2, True, True),
         (19, 1, False, False),
-        (33, 2, True, False),
+        (17, 2, True, False),
     ]
 ]
 """None of the widths is that of the core's vectors."""
@@ -152,7 +152,7 @@ def test_the_gradient_is_that_of_finite_differences_in_every_block(settings: Pol
         largest = float(np.abs(block).max())
         assert largest > 1e-3, name
         # Small blocks entry by entry, of others some entries; and every block along directions in which all move.
-        chosen = real if len(real) <= 150 else rng.choice(real, 60, replace=False)
+        chosen = real if len(real) <= 150 else rng.choice(real, 40, replace=False)
         directions = [np.eye(1, len(flat(gradient)), place)[0] for place in chosen]
         for _ in range(3):
             direction = np.zeros(len(flat(gradient)))
@@ -226,7 +226,7 @@ def test_the_gradient_is_that_of_pytorch(settings: PolicySettings) -> None:
         decay = torch.tensor(lesson.entropy_decay ** np.arange(len(ids)))
         total = total + weight * logs[torch.arange(len(ids)), torch.tensor(ids)].sum()
         total = total + lesson.entropy_weight / len(lesson.population) * (entropies * decay).sum()
-    assert float(total) == pytest.approx(objective(policy, lesson), rel=1e-12)
+    assert float(total.detach()) == pytest.approx(objective(policy, lesson), rel=1e-12)
     total.backward()
     for name, block in policy.gradient(lesson).items():
         real = block[reference.real_entries(name, block, settings.hidden, len(LIBRARY))]
@@ -256,8 +256,8 @@ def test_rows_that_the_space_does_not_allow_count_as_weight_0() -> None:
     np.testing.assert_array_equal(policy.log_probability(both)[:3], -np.inf)
     assert np.all(np.isfinite(policy.log_probability(both)[3:]))
     assert not policy.entropy(both)[:3].any()
-    with_them = policy.gradient(Lesson(both, np.arange(1.0, 8.0), entropy_weight=0.7))
-    without = policy.gradient(Lesson(legal, np.arange(4.0, 8.0), entropy_weight=0.4))  # a mean over 7, and over 4
+    with_them = policy.gradient(Lesson(both, np.arange(1.0, 8.0), entropy_weight=0.875))
+    without = policy.gradient(Lesson(legal, np.arange(4.0, 8.0), entropy_weight=0.5))  # a mean over 7, and over 4
     assert reference.same_bits(flat(with_them), flat(without))
     assert flat(without).any()
 
@@ -358,6 +358,16 @@ def test_the_first_policy_is_exactly_the_prior(precision: int, layers: int) -> N
         np.testing.assert_allclose(policy.log_probability(population), expected, rtol=tolerance)
 
 
+@pytest.mark.parametrize("precision", [32, 64])
+def test_a_legal_row_that_a_prior_makes_most_unlikely_has_a_finite_log_probability(precision: int) -> None:
+    space = SearchSpace(LIBRARY, 4, 60, soft_length=SoftLength())
+    long = SearchSpace(LIBRARY, 50, 60).sample(5, seed=0)
+    np.testing.assert_array_equal(space.violations(long), -1)
+    found = LSTMPolicy(space, PolicySettings(precision=precision)).log_probability(long)
+    assert np.all(found < -100.0)
+    assert np.all(np.isfinite(found))
+
+
 def test_the_seed_of_a_policy_draws_its_output_layer() -> None:
     one, same, other = (LSTMPolicy(PLAIN, seed=seed).parameters for seed in (1, 1, 2))
     assert reference.same_bits(flat(one), flat(same))
@@ -454,7 +464,7 @@ def test_adam_is_that_of_the_twin_over_several_steps(
 ) -> None:
     policy = moved(SPACE, dataclasses.replace(settings, precision=precision, learning_rate=0.01))
     state, steps = policy.state
-    adam = reference.Adam(*state, steps)
+    adam = reference.Adam(state[0], state[1], state[2], steps)
     for step in range(6):
         lesson = lesson_of(SPACE, seed=step)
         adam = adam.ascend(flat(policy.gradient(lesson)).astype(np.float64), 0.01)

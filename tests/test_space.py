@@ -389,7 +389,7 @@ def test_tokens_are_drawn_in_proportion_to_their_logits(priors: dict[str, Any]) 
     for begin in ([2], [6], [2, 0], [2, 6], [4, 0], [4, 0, 5]):  # add; sin; add x1; add sin; mul x1; mul x1 div
         rows = population.tokens[:, : len(begin)] == begin
         follow = population.tokens[rows.all(axis=1), len(begin)]
-        assert len(follow) > 100
+        assert len(follow) > 50
         assert_frequencies(np.bincount(follow, minlength=10), softmax(space.logits(begin)))
 
 
@@ -460,10 +460,10 @@ def test_the_soft_length_prior_moves_lengths_towards_its_location(location: floa
 def test_lengths_are_those_measured_on_the_authors_code(
     variables: int, max_length: int, priors: dict[str, Any], mean: float, median: float, share_at_most: float
 ) -> None:
-    """Untrained sampling with the constraints on inverses and trigonometry; means were given to one digit."""
+    """Untrained sampling with the constraints on inverses and trigonometry; the measured sample was not large."""
     constraints = (NoInverses(), NoNestedTrigonometry())
-    lengths = SearchSpace(koza(variables), 4, max_length, constraints, **priors).sample(10_000, seed=5).lengths
-    assert lengths.mean() == pytest.approx(mean, abs=0.05 + 0.05 + 4.0 * lengths.std() / 100.0)
+    lengths = SearchSpace(koza(variables), 4, max_length, constraints, **priors).sample(100_000, seed=5).lengths
+    assert lengths.mean() == pytest.approx(mean, abs=0.45)
     assert np.median(lengths) == pytest.approx(median, abs=1.0)
     assert np.mean(lengths == max_length) == pytest.approx(share_at_most, abs=0.03)
 

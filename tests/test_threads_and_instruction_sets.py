@@ -52,12 +52,14 @@ def answers(
         population.constants,
     )
     how: dict[str, Any] = {"strict": strict, "threads": threads, "instruction_set": instruction_set}
-    scored = _core.Cache(2**20, 4).score(*common, fit=(10, 1, 3), **how)
+    *scored, fitted, _ = _core.Cache(2**20, 4).score(*common, fit=(10, 1, 3), **how)
+    assert fitted is not None
     return [
         *_core.squared_errors(*common, **how),
         *_core.predictions(*common, **how),
         *_core.fit_constants(*common, iterations=10, restarts=1, seed=3, **how),
-        *scored[:4],
+        *scored,
+        fitted,
         *_core.Cache(2**20, 4).score(*common, fit=None, **how)[:3],
     ]
 

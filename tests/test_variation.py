@@ -583,7 +583,7 @@ def test_parents_are_left_alone() -> None:
         {"crossover": -0.1},
         {"mutation": 1.1},
         {"mutation": float("nan")},
-        {"tournament": 0},
+        {"tournament": -1},
         {"new_depth": 17},
         {"new_depth": -1},
         {"retries": -1},

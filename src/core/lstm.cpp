@@ -32,15 +32,23 @@ Lstm<Real>::Lstm(const LstmShape& shape, std::uint64_t seed)
   parameters_.resize(size);
   first_.resize(size);
   second_.resize(size);
-  // Glorot and Bengio's uniform distribution; only real units and tokens get weights.
+  // Glorot and Bengio's uniform distribution, for the output layer and between layers: with zeros there, no gradient
+  // would ever reach the layers below. The first layer's kernels are zero, so nothing comes through at first.
   Rng rng(seed, 0, 0);
-  const double bound = std::sqrt(6.0 / (shape.hidden + shape.tokens));
-  Real* output = parameters_.data() + blocks_[blocks_.size() - 2].offset;
-  for (int unit = 0; unit < shape.hidden; ++unit) {
-    for (int token = 0; token < shape.tokens; ++token) {
-      output[static_cast<std::size_t>(unit) * static_cast<std::size_t>(outputs_) + static_cast<std::size_t>(token)] =
-          static_cast<Real>((2.0 * rng.uniform() - 1.0) * bound);
+  const auto draw = [&](const Block& block, int columns_per_unit, int real_columns, int inputs, int outputs) {
+    const double bound = std::sqrt(6.0 / (inputs + outputs));
+    Real* weights = parameters_.data() + block.offset;
+    for (std::size_t row = 0; row < static_cast<std::size_t>(shape.hidden); ++row) {
+      for (std::size_t column = 0; column < block.columns; ++column) {
+        // Only real units and tokens get weights.
+        if (static_cast<int>(column) % columns_per_unit >= real_columns) continue;
+        weights[row * block.columns + column] = static_cast<Real>((2.0 * rng.uniform() - 1.0) * bound);
+      }
     }
+  };
+  draw(blocks_[blocks_.size() - 2], outputs_, shape.tokens, shape.hidden, shape.tokens);
+  for (std::size_t layer = 1; layer < static_cast<std::size_t>(shape.layers); ++layer) {
+    draw(blocks_[layer * 3], units_, shape.hidden, shape.hidden, 4 * shape.hidden);
   }
 }
 
@@ -56,7 +64,8 @@ class Lstm<Real>::Runner {
         units_(static_cast<std::size_t>(lstm.units_)),
         outputs_(static_cast<std::size_t>(lstm.outputs_)),
         layers_(static_cast<std::size_t>(lstm.shape_.layers)),
-        prior_(rules.vocabulary().size()) {
+        prior_(rules.vocabulary().size()),
+        relative_(rules.vocabulary().size()) {
     const std::size_t positions = keeps ? static_cast<std::size_t>(rules.max_length()) + 1 : 2;
     gates_.resize(positions * layers_ * 4 * units_);
     cells_.resize(positions * layers_ * units_);
@@ -107,9 +116,9 @@ class Lstm<Real>::Runner {
 
   const Real* weights() const { return weights_.data() + slot_ * outputs_; }
   Real total() const { return totals_[slot_]; }
-  // log of the normalised probability.
+  // log of the normalised probability, also where the probability itself is too small to be a number.
   double log_probability(Token token) const {
-    return std::log(static_cast<double>(weights()[token])) - std::log(static_cast<double>(total()));
+    return static_cast<double>(relative_[token]) - std::log(static_cast<double>(total()));
   }
   double entropy() const {
     // H = -sum p log p, with p = w / total.
@@ -217,7 +226,7 @@ class Lstm<Real>::Runner {
       largest = std::max(largest, weights[t]);
     }
     if (std::isinf(largest)) return false;
-    for (std::size_t t = 0; t < prior_.size(); ++t) weights[t] -= largest;
+    for (std::size_t t = 0; t < prior_.size(); ++t) relative_[t] = weights[t] -= largest;
     std::fill(weights + prior_.size(), weights + outputs_, -std::numeric_limits<Real>::infinity());
     kernels_.exponential(weights, static_cast<int>(outputs_));
     Real total = 0;
@@ -247,6 +256,7 @@ class Lstm<Real>::Runner {
   Token previous_ = 0;
   Seen now_{};
   std::vector<double> prior_;
+  std::vector<Real> relative_;                             // newest logits, less the largest of them
   std::vector<Real> gates_, cells_, tanh_cells_, hidden_;  // (slots, layers, ...)
   std::vector<Real> weights_, totals_;                     // (slots, outputs), (slots,)
   std::vector<Seen> seen_;

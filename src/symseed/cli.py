@@ -6,12 +6,13 @@ import json
 import os
 import platform
 import sys
+from dataclasses import replace
 
 import click
 import numpy as np
 
 import symseed
-from symseed import _core, tables
+from symseed import _core, methods, search, tables
 from symseed.dataset import Dataset
 from symseed.errors import SymseedError
 from symseed.evaluation import Errors, Failure, fit
@@ -20,7 +21,11 @@ from symseed.fitting import FitSettings
 from symseed.library import Library
 from symseed.parsing import numbers_in
 from symseed.population import Population
+from symseed.regression import RegressionSettings, RegressionTask
+from symseed.search import Budget
 from symseed.tokens import OPERATORS
+
+DEFAULT_OPERATORS = "add sub mul div sqrt square exp log sin cos const"
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -60,6 +65,65 @@ def evaluate(data: str, formulas: tuple[str, ...], target: str, restarts: int, a
             click.echo(
                 f"{record['complexity']:>10}  {record['rmse']:>10.4g}  {record['r2']:>10.7f}  {record['formula']}"
             )
+
+
+@commands.command(name="fit")
+@click.argument("data")
+@click.option("--target", required=True, help="The column to be explained.")
+@click.option("--method", "method_name", default="nggp", show_default=True, help="One of `symseed methods`.")
+@click.option("--operators", default=DEFAULT_OPERATORS, show_default=True, help="Operators, numbers and `const`.")
+@click.option("--maxsize", type=int, help="Most tokens of a formula; the method's own limit where left out.")
+@click.option("--max-evals", type=int, help="Most expressions; the method's own budget where left out.")
+@click.option("--max-time", type=float, help="Most seconds.")
+@click.option("--stop-nmse", default=1e-12, show_default=True, help="A formula below this error ends the search.")
+@click.option("--seed", default=0, show_default=True)
+@click.option("--threads", default=1, show_default=True, help="Of scoring. The answer does not depend on it.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON and nothing else.")
+def fit_command(
+    data: str,
+    target: str,
+    method_name: str,
+    operators: str,
+    maxsize: int | None,
+    max_evals: int | None,
+    max_time: float | None,
+    stop_nmse: float,
+    seed: int,
+    threads: int,
+    as_json: bool,
+) -> None:
+    """Search for a formula that explains a column of DATA by the others.
+
+    DATA is a CSV file with a header, or a table that ships with symseed (planets). Ctrl-C ends the search with the best
+    so far.
+    """
+    dataset = tables.read(data, target)
+    method = methods.get(method_name)
+    method = replace(method, max_length=method.max_length if maxsize is None else maxsize)
+    library = Library.of(operators.split(), dataset.names)
+    task = RegressionTask(library, dataset, RegressionSettings(solved_nmse=stop_nmse, threads=threads))
+    budget = Budget(max_evals if max_evals or max_time else method.budget.expressions, max_time)
+    last = None
+    for step in search.steps(method.space(library), task, method.settings, seed=seed, budget=budget):
+        is_news = last is None or step.reward > last.reward or step.reason is not None
+        if is_news and not as_json:
+            click.echo(f"{step.seconds:7.2f} s  {step.charged:>10,} expressions  reward {step.reward:.9f}  {step.best}")
+        last = step
+    assert last is not None, "a search has at least one step"
+    assert last.reason is not None, "its last step says why it ended"
+    if as_json:
+        record = {"formula": str(last.best), "reward": last.reward, "reason": last.reason.value, "seed": seed}
+        counts = {name: getattr(last, name) for name in ("charged", "evaluated", "unique", "seconds")}
+        click.echo(json.dumps(record | counts))
+    else:
+        click.echo(f"{target} = {last.best}\n{last.reason.value}")
+
+
+@commands.command(name="methods")
+def methods_command() -> None:
+    """List the methods that `fit` knows."""
+    for method in methods.METHODS.values():
+        click.echo(f"{method.name:40}{method.description}")
 
 
 @commands.command()

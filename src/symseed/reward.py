@@ -29,17 +29,19 @@ def reward(metric: Metric, mean_square: Floats, deviation: float) -> Floats:
     the mean of y would cost. For `CORRELATION`, `mean_square` is that of the best a + b * prediction.
     """
     scale = deviation if deviation > 0.0 else 1.0
+    if metric is Metric.INVERSE_NRMSE:
+        # Scored once per generation of a search, so in place; fmax turns NaN into 0.
+        value = np.sqrt(mean_square)
+        value /= scale
+        value += 1.0
+        np.reciprocal(value, out=value)
+        return np.fmax(value, 0.0, out=value)
+    if metric is Metric.CORRELATION:
+        return np.sqrt(np.fmax(0.0, 1.0 - (np.sqrt(mean_square) / scale) ** 2))
     if metric is Metric.NEGATIVE_MSE:
         value, worst = -mean_square, -(scale**2)
     elif metric is Metric.NEGATIVE_NMSE:
         value, worst = -((np.sqrt(mean_square) / scale) ** 2), -1.0
-    elif metric is Metric.NEGATIVE_NRMSE:
-        value, worst = -np.sqrt(mean_square) / scale, -1.0
-    elif metric is Metric.CORRELATION:
-        value, worst = np.sqrt(np.maximum(0.0, 1.0 - (np.sqrt(mean_square) / scale) ** 2)), 0.0
     else:
-        value, worst = 1.0 / (1.0 + np.sqrt(mean_square) / scale), 0.0
-    failed = np.isnan(mean_square)
-    if failed.any():
-        value[failed] = worst
-    return value
+        value, worst = -np.sqrt(mean_square) / scale, -1.0
+    return np.where(np.isnan(mean_square), worst, value)

@@ -307,8 +307,10 @@ class _Ledger:
         if scored.reward[row] > self._reward or self._best is None:
             self._take(scored, row)
         if scored.solved.any():
+            # Of several answers the shortest; of those the best.
             solved = np.flatnonzero(scored.solved)
-            self._take(scored, int(solved[scored.reward[solved].argmax()]))
+            order = np.lexsort((-scored.reward[solved], scored.population.lengths[solved]))
+            self._take(scored, int(solved[order[0]]))
             self._reason = StopReason.SOLVED
         elif self._budget.expressions is not None and self._charged >= self._budget.expressions:
             self._reason = StopReason.EXPRESSIONS

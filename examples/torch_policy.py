@@ -1,0 +1,138 @@
+"""Guide a search with a policy of another kind: a GRU in PyTorch, which here learns without genetic programming.
+
+Anything with the methods of `symseed.policy.Policy` will do. What the space allows comes from `space.logits`, one
+beginning of an expression at a time. Needs torch. Axis letters: N rows, L positions in a row, T tokens in the library.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+try:
+    import torch
+    from torch import nn
+except ImportError:
+    raise SystemExit(
+        "This example needs torch: run `pip install torch --index-url https://download.pytorch.org/whl/cpu`."
+    ) from None
+
+from symseed import Dataset, Library, Population, RegressionTask, SearchSpace, SpaceError
+from symseed.policy import Lesson
+from symseed.search import Budget, SearchResult, SearchSettings, run
+from symseed.training import EntropySettings, RiskSeekingTrainer
+
+FORBIDDEN = -1e9
+"""Stands for a logit of -inf, which would make the entropy NaN."""
+
+
+class GRUPolicy:
+    """Says what comes next from all tokens so far: an embedding, a GRU and a linear layer."""
+
+    def __init__(self, space: SearchSpace, *, hidden: int = 32, learning_rate: float = 0.01, seed: int = 0) -> None:
+        self.space = space
+        count = len(space.library)
+        with torch.random.fork_rng():  # leaves the global generator as it was
+            torch.manual_seed(seed)
+            self._embedding = nn.Embedding(count + 1, hidden)  # one more for the start
+            self._gru = nn.GRU(hidden, hidden, batch_first=True)
+            self._head = nn.Linear(hidden, count)
+        parameters = [*self._embedding.parameters(), *self._gru.parameters(), *self._head.parameters()]
+        self._optimiser = torch.optim.Adam(parameters, lr=learning_rate)
+
+    def sample(self, count: int, *, seed: int, step: int) -> Population:
+        """Draw legal expressions, all rows one token further at a time."""
+        rng = np.random.default_rng([seed, step])
+        library = self.space.library
+        tokens = np.full((count, self.space.max_length), library.pad)
+        lengths = np.zeros(count, dtype=np.int64)
+        missing = np.ones(count, dtype=np.int64)  # arguments that are still to come
+        newest, state = np.full(count, len(library)), None
+        for position in range(self.space.max_length):
+            with torch.no_grad():
+                output, state = self._gru(self._embedding(torch.from_numpy(newest)[:, None]), state)
+                logits = self._head(output[:, 0]).numpy()
+            noisy = logits + rng.gumbel(size=logits.shape)  # whose largest is a draw in proportion to exp(logits)
+            for row in np.flatnonzero(missing):
+                newest[row] = self._choose(noisy[row], tokens[row, :position].tolist())
+            tokens[missing > 0, position] = newest[missing > 0]
+            lengths += missing > 0
+            missing += np.where(missing > 0, library.arities[newest] - 1, 0)
+        return Population.of(library, tokens, lengths)
+
+    def log_probability(self, population: Population) -> npt.NDArray[np.float64]:
+        """Return log p of each row, -inf where the space does not allow it, (N,)."""
+        result = np.full(len(population), -np.inf)
+        legal = self.space.violations(population) == -1
+        if legal.any():
+            with torch.no_grad():
+                result[legal] = self._along(population.take(legal))[0].sum(dim=1).numpy()
+        return result
+
+    def ascend(self, lesson: Lesson) -> None:
+        """Take one step of Adam up the lesson's objective."""
+        log_p, entropy = self._along(lesson.population)
+        weights = torch.from_numpy(lesson.weights).float()
+        decay = lesson.entropy_decay ** torch.arange(entropy.shape[1])
+        objective = weights @ log_p.sum(dim=1) + lesson.entropy_weight * (entropy @ decay).mean()
+        self._optimiser.zero_grad()
+        (-objective).backward()
+        self._optimiser.step()
+
+    def _choose(self, logits: npt.NDArray[np.float64], prefix: list[int]) -> int:
+        """Return the allowed token of the largest logit."""
+        allowed = self.space.logits(prefix)
+        if np.isneginf(allowed).all():
+            raise SpaceError("A draw has come to where nothing is allowed. Loosen the constraints.")
+        return int(np.argmax(logits + allowed))
+
+    def _along(self, population: Population) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the log probability of each token and the entropy of its choice, 0 after the end, 2 x (N, L)."""
+        inside = torch.from_numpy(np.arange(population.tokens.shape[1]) < population.lengths[:, None])
+        tokens = torch.where(inside, torch.from_numpy(population.tokens.astype(np.int64)), 0)
+        start = torch.full((len(population), 1), len(self.space.library))
+        output, _ = self._gru(self._embedding(torch.cat([start, tokens[:, :-1]], dim=1)))
+        log_p = torch.log_softmax(self._head(output) + torch.from_numpy(self._allowed(population)), dim=2)
+        chosen = log_p.gather(2, tokens[:, :, None])[:, :, 0]
+        entropy = -(log_p.exp() * log_p).sum(dim=2)
+        return torch.where(inside, chosen, 0.0), torch.where(inside, entropy, 0.0)
+
+    def _allowed(self, population: Population) -> npt.NDArray[np.float32]:
+        """Return what the space adds to the logits along legal rows, (N, L, T)."""
+        added = np.zeros((*population.tokens.shape, len(self.space.library)), dtype=np.float32)
+        for row, expression in enumerate(population):
+            for position in range(len(expression)):
+                added[row, position] = self.space.logits(expression.ids[:position])
+        return np.maximum(added, FORBIDDEN)
+
+
+def find(*, seed: int = 0, budget: Budget | None = None) -> SearchResult:
+    """Search for x^3 + x^2 + x, the first of Nguyen's problems, from 20 points."""
+    x = np.random.default_rng(seed).uniform(-1.0, 1.0, size=20)
+    library = Library.of(["add", "sub", "mul", "div", "sin", "cos", "exp", "log"], variables=["x"])
+    space = SearchSpace(library, max_length=20)
+    task = RegressionTask(library, Dataset.of(x, x**3 + x**2 + x))
+    trainer = RiskSeekingTrainer(risk=0.1, entropy=EntropySettings(weight=0.03, decay=0.7))
+    return run(
+        space,
+        task,
+        SearchSettings(batch=200, trainer=trainer, evolution=None),
+        seed=seed,
+        budget=budget or Budget(expressions=100_000),
+        policy=GRUPolicy(space, seed=seed),
+    )
+
+
+def main() -> None:
+    """Search, and show what was found."""
+    torch.set_num_threads(1)  # more than one only wait for each other in a network as small as this
+    result = find()
+    first, last = result.history[0], result.history[-1]
+    print(f"Formula:      {result.best}")
+    print(f"Verdict:      {result.reason.value}")
+    print(f"Mean reward:  {first.sampled:.3f} in the first batch of samples, {last.sampled:.3f} in the last")
+    print(f"Effort:       {last.charged} samples in {last.seconds:.1f} seconds")
+
+
+if __name__ == "__main__":
+    main()

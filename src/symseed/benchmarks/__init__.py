@@ -1,0 +1,59 @@
+"""Benchmark problems by name: both tables of the paper as printed, its released code's variants, and the classic sets.
+
+`catalogue/` holds the problems, one file for each set. A name that ends in `/code` is a problem as the authors'
+released code has it, where that differs from what the paper prints.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from symseed.benchmarks import catalogue
+from symseed.benchmarks.problem import Problem
+from symseed.errors import SettingsError
+
+__all__ = ["SETS", "Problem", "get", "names", "resolve"]
+
+if TYPE_CHECKING:
+    SETS: Mapping[str, tuple[str, ...]]
+
+
+def __getattr__(name: str) -> Mapping[str, tuple[str, ...]]:
+    """Look `SETS` up, the problems' names by the name of their set, when it is asked for: it needs the catalogue."""
+    if name == "SETS":
+        return catalogue.shipped().sets
+    raise AttributeError(f"module 'symseed.benchmarks' has no attribute {name!r}")
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all problems."""
+    return tuple(catalogue.shipped().problems)
+
+
+def get(name: str) -> Problem:
+    """Return the problem of that name."""
+    problems = catalogue.shipped().problems
+    if name not in problems:
+        raise SettingsError(f"There is no problem `{name}`.{_hint(name, problems)}")
+    return problems[name]
+
+
+def resolve(name: str) -> tuple[Problem, ...]:
+    """Return the problems of a set, or the one problem of that name."""
+    shipped = catalogue.shipped()
+    if name in shipped.sets:
+        return tuple(shipped.problems[member] for member in shipped.sets[name])
+    if name in shipped.problems:
+        return (shipped.problems[name],)
+    raise SettingsError(
+        f"There is no set or problem `{name}`.{_hint(name, {**shipped.sets, **shipped.problems})} "
+        f"The sets are {', '.join(shipped.sets)}."
+    )
+
+
+def _hint(name: str, known: Mapping[str, object]) -> str:
+    folded = {other.lower(): other for other in known}
+    close = difflib.get_close_matches(name.lower(), folded, n=1)
+    return f" Did you mean `{folded[close[0]]}`?" if close else ""

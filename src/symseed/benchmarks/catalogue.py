@@ -1,0 +1,235 @@
+"""The catalogue: TOML files to problems. One file for each set; adding a problem is adding an entry.
+
+An entry shows every key that there is:
+
+    about = "Where the set comes from."
+
+    [sets]                          # names for several problems
+    Mine = ["Mine-1", "Mine-2"]
+
+    [[problem]]
+    name = "Mine-1"
+    target = "sin(x1) + x2^2"       # or: function = "harmonic", a name of `problem.FUNCTIONS`
+    variables = 2                   # 1 where left out
+    tokens = "Koza"                 # a token set of tokens.toml, or a list of tokens
+    train = "U(-1, 1, 20)"          # a rule of `rules`, or a list of one for each variable
+    test = "U(-2, 2, 100)"          # the rule of `train` again where left out: fresh draws, or the same grid
+    seed = "mine1"                  # whose checksum seeds the draws; the name where left out
+    note = "Where sources differ."
+
+A target may use every operator there is and any number, whatever the problem's own tokens are.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import sys
+import types
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from symseed import parsing
+from symseed.benchmarks import rules
+from symseed.benchmarks.problem import FUNCTIONS, Problem
+from symseed.benchmarks.rules import Rules
+from symseed.errors import ParseError, SettingsError
+from symseed.expression import Expression
+from symseed.library import Library
+from symseed.tokens import OPERATORS
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+TOKENS_FILE = "tokens.toml"
+
+_FILE_KEYS = {"about", "sets", "problem"}
+_KEYS = {"name", "target", "function", "variables", "tokens", "train", "test", "seed", "note"}
+_NEEDED = ("name", "tokens", "train")
+_MAX_VARIABLES = 1_000
+
+TokenSets = Mapping[str, tuple[str | float, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """Problems and sets by name, in the order of their files."""
+
+    problems: Mapping[str, Problem]
+    sets: Mapping[str, tuple[str, ...]]
+
+
+@functools.cache
+def shipped() -> Catalogue:
+    """Return the catalogue that comes with the package."""
+    folder = importlib.resources.files("symseed.benchmarks") / "catalogue"
+    files = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".toml")), key=lambda entry: entry.name)
+    texts = {entry.name: entry.read_text(encoding="utf-8") for entry in files}
+    token_sets = parse_tokens(texts.pop(TOKENS_FILE))
+    return parse(texts, token_sets)
+
+
+def parse_tokens(text: str) -> TokenSets:
+    """Read named token sets: one TOML table of lists."""
+    entries = _toml(text, TOKENS_FILE)
+    sets = {name: _tokens(value, f"Set `{name}` of {TOKENS_FILE}") for name, value in entries.items()}
+    return types.MappingProxyType(sets)
+
+
+def parse(texts: Mapping[str, str], token_sets: TokenSets) -> Catalogue:
+    """Read catalogue files, given as texts by file name.
+
+    Raises:
+        SettingsError: naming the file and problem, what was expected, and what was found.
+    """
+    problems: dict[str, Problem] = {}
+    sets: dict[str, tuple[str, ...]] = {}
+    for file, text in texts.items():
+        content = _toml(text, file)
+        _check_keys(content, _FILE_KEYS, file)
+        about = _text(content, "about", file, default="")
+        for entry in _entries(content, file):
+            problem = _problem(entry, file, about, token_sets)
+            if problem.name in problems:
+                raise SettingsError(
+                    f"Problem `{problem.name}` of {file} must have a name of its own, but there is one already."
+                )
+            problems[problem.name] = problem
+        for name, members in _sets(content, file).items():
+            if name in sets:
+                raise SettingsError(f"Set `{name}` of {file} must have a name of its own, but there is one already.")
+            sets[name] = members
+    _check_sets(sets, problems)
+    return Catalogue(types.MappingProxyType(problems), types.MappingProxyType(sets))
+
+
+def _toml(text: str, file: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{file} must be TOML, but it cannot be read: {error}.") from error
+
+
+def _entries(content: Mapping[str, object], file: str) -> list[dict[str, object]]:
+    entries = content.get("problem", [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise SettingsError(f"The problems of {file} must be tables `[[problem]]`, but `problem` is something else.")
+    return entries
+
+
+def _sets(content: Mapping[str, object], file: str) -> dict[str, tuple[str, ...]]:
+    sets = content.get("sets", {})
+    if not isinstance(sets, dict):
+        raise SettingsError(f"`sets` of {file} must be a table of lists of names, but it is {sets!r}.")
+    return {name: _texts(value, f"Set `{name}` of {file}") for name, value in sets.items()}
+
+
+def _check_sets(sets: Mapping[str, tuple[str, ...]], problems: Mapping[str, Problem]) -> None:
+    for name, members in sets.items():
+        if name in problems:
+            raise SettingsError(f"`{name}` must name a set or a problem, but it names both.")
+        for member in members:
+            if member not in problems:
+                raise SettingsError(f"Set `{name}` must list problems of the catalogue, but lists `{member}`.")
+
+
+def _problem(entry: Mapping[str, object], file: str, about: str, token_sets: TokenSets) -> Problem:
+    where = f"Problem `{entry['name']}` of {file}" if "name" in entry else f"A problem of {file}"
+    _check_keys(entry, _KEYS, where)
+    for key in _NEEDED:
+        if key not in entry:
+            raise SettingsError(f"{where} must have `{key}`, but has only {', '.join(entry) or 'nothing'}.")
+    if ("target" in entry) == ("function" in entry):
+        raise SettingsError(f"{where} must have either `target` or `function`.")
+    name = _text(entry, "name", where)
+    variables = _variables(entry, where)
+    function = _text(entry, "function", where, default="")
+    if function and function not in FUNCTIONS:
+        raise SettingsError(
+            f"`function` of {_lower(where)} must be one of {', '.join(FUNCTIONS)}, but it is `{function}`."
+        )
+    formula = f"{function}(x1)" if function else _text(entry, "target", where)
+    train = _rules(entry, "train", variables, where)
+    return Problem(
+        name=name,
+        formula=formula,
+        target=None if function else _target(formula, variables, where),
+        function=FUNCTIONS[function] if function else None,
+        library=_library(entry["tokens"], variables, where, token_sets),
+        train=train,
+        test=_rules(entry, "test", variables, where) if "test" in entry else train,
+        seed_name=_text(entry, "seed", where, default=name),
+        note=_text(entry, "note", where, default=""),
+        source=about,
+    )
+
+
+def _target(formula: str, variables: int, where: str) -> Expression:
+    """Read a target over every operator there is, and the numbers that it names."""
+    try:
+        library = Library.of([*OPERATORS, *parsing.numbers_in(formula)], variables)
+        return Expression.parse(formula, library)
+    except ParseError as error:
+        raise SettingsError(f"`target` of {_lower(where)} must be a formula. {error}") from error
+
+
+def _library(tokens: object, variables: int, where: str, token_sets: TokenSets) -> Library:
+    if isinstance(tokens, str):
+        if tokens not in token_sets:
+            raise SettingsError(
+                f"`tokens` of {_lower(where)} must be a list or one of {', '.join(token_sets)}, but it is `{tokens}`."
+            )
+        return Library.of(token_sets[tokens], variables)
+    try:
+        return Library.of(_tokens(tokens, f"`tokens` of {_lower(where)}"), variables)
+    except SettingsError as error:
+        raise SettingsError(f"`tokens` of {_lower(where)} must make a library. {error}") from error
+
+
+def _rules(entry: Mapping[str, object], key: str, variables: int, where: str) -> Rules:
+    value = entry[key]
+    texts = _texts([value] if isinstance(value, str) else value, f"`{key}` of {_lower(where)}")
+    try:
+        return rules.parse(texts, variables)
+    except SettingsError as error:
+        raise SettingsError(f"`{key}` of {_lower(where)} cannot be used. {error}") from error
+
+
+def _variables(entry: Mapping[str, object], where: str) -> int:
+    value = entry.get("variables", 1)
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _MAX_VARIABLES:
+        raise SettingsError(f"`variables` of {_lower(where)} must be from 1 to {_MAX_VARIABLES}, but it is {value!r}.")
+    return value
+
+
+def _check_keys(table: Mapping[str, object], known: Iterable[str], where: str) -> None:
+    for key in table:
+        if key not in known:
+            raise SettingsError(f"{where} has the unknown key `{key}`. Expected {', '.join(sorted(known))}.")
+
+
+def _text(table: Mapping[str, object], key: str, where: str, default: str | None = None) -> str:
+    value = table.get(key, default)
+    if not isinstance(value, str) or (key in table and not value.strip()):
+        raise SettingsError(f"`{key}` of {_lower(where)} must be a text that is not empty, but it is {value!r}.")
+    return value
+
+
+def _texts(value: object, what: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not value or not all(isinstance(item, str) for item in value):
+        raise SettingsError(f"{what} must be a list of texts, but it is {value!r}.")
+    return tuple(value)
+
+
+def _tokens(value: object, what: str) -> tuple[str | float, ...]:
+    items = value if isinstance(value, list) else []
+    if not items or not all(isinstance(item, (str, int, float)) and not isinstance(item, bool) for item in items):
+        raise SettingsError(f"{what} must be a list of operators and numbers, but it is {value!r}.")
+    return tuple(items)
+
+
+def _lower(where: str) -> str:
+    """Return words that began a sentence, for the middle of one."""
+    return where[0].lower() + where[1:]

@@ -1,0 +1,88 @@
+"""One benchmark problem: a target, the tokens to search with, and where its samples lie."""
+
+from __future__ import annotations
+
+import itertools
+import types
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from symseed.benchmarks import rules
+from symseed.benchmarks.rules import Rules
+from symseed.dataset import Dataset, Floats, floats
+from symseed.errors import DataError, SettingsError
+from symseed.expression import Expression
+from symseed.library import Library
+
+Function: TypeAlias = Callable[[Floats], Floats]
+"""Values at the rows of a table, (M, V) to (M,)."""
+
+_SEEDS = 2**32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """A problem of the catalogue; `datasets` gives its data."""
+
+    name: str
+    formula: str
+    """The target as the catalogue writes it."""
+    target: Expression | None
+    """The target over a library that can express it; None where no operators can."""
+    function: Function | None
+    """What computes the target where `target` is None."""
+    library: Library
+    """What a search may use: x1, x2, ... and the problem's token set. It need not be able to express the target."""
+    train: Rules
+    test: Rules
+    seed_name: str
+    """Whose checksum seeds the draws: the problem's name in the authors' released code."""
+    note: str
+    """Where paper, released code and literature differ."""
+    source: str
+    """Where the problem's set comes from."""
+
+    def values(self, X: npt.ArrayLike) -> Floats:
+        """Return the target's values at the rows of `X` (M, V), as (M,); NaN where it has none."""
+        if self.target is not None:
+            return self.target.evaluate(X)
+        assert self.function is not None, "a problem has a target expression or a function"
+        return self.function(floats(X, "X"))
+
+    def datasets(self, draw: int = 0) -> tuple[Dataset, Dataset]:
+        """Return training and test data.
+
+        Draw 0 is the data of the authors' released code, wherever the definition is the same; other draws are fresh.
+        Evenly spaced points are the same in each draw.
+        """
+        if draw < 0:
+            raise SettingsError(f"`draw` must be at least 0, but it is {draw}.")
+        # The legacy generator on purpose: the released code draws with it, test data after training data.
+        rng = np.random.RandomState((zlib.adler32(self.seed_name.encode()) + draw) % _SEEDS)
+        train, test = rules.table(self.train, rng), rules.table(self.test, rng)
+        return Dataset.of(train, self.values(train)), Dataset.of(test, self.values(test))
+
+
+def harmonic(X: Floats) -> Floats:
+    """Return the sum of 1/k for k from 1 to x1, exact and then rounded once; x1 must be whole numbers from 1."""
+    upto = np.asarray(X, dtype=np.float64).reshape(len(X), -1)[:, 0]
+    if not (np.all(upto >= 1.0) and np.all(upto == np.floor(upto)) and np.all(upto <= 10_000.0)):
+        raise DataError("A harmonic number needs `x1` to be whole numbers from 1 to 10000.")
+    sums = itertools.accumulate(Fraction(1, k) for k in range(1, int(upto.max()) + 1))
+    numbers = np.array([0.0, *map(float, sums)])
+    return numbers[upto.astype(np.int64)]
+
+
+def harmonic32(X: Floats) -> Floats:
+    """Return `harmonic` rounded to float32, as the authors' released code has it."""
+    return harmonic(X).astype(np.float32).astype(np.float64)
+
+
+FUNCTIONS: Mapping[str, Function] = types.MappingProxyType({"harmonic": harmonic, "harmonic32": harmonic32})
+"""Targets that are no expression of operators, by the name that the catalogue uses."""

@@ -1,0 +1,166 @@
+"""Each example finds what it says it finds."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from symseed import Expression, Library, Population, SearchSpace
+from symseed.policy import Lesson
+from symseed.search import Budget
+
+FOLDER = Path(__file__).parent.parent / "examples"
+
+
+def load(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, name, module)  # dataclasses look their module up there
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def sequence(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    return load("integer_sequence", monkeypatch)
+
+
+@pytest.fixture
+def cartpole(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    pytest.importorskip("gymnasium")
+    return load("cartpole", monkeypatch)
+
+
+@pytest.fixture
+def torch_policy(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    pytest.importorskip("torch")
+    return load("torch_policy", monkeypatch)
+
+
+@pytest.mark.parametrize(("name", "package"), [("cartpole", "gymnasium"), ("torch_policy", "torch")])
+def test_an_example_names_the_package_that_it_misses(name: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(SystemExit, match=rf"needs {package}: run `pip install {package}"):
+        load(name, monkeypatch)
+
+
+def test_the_cannonball_formula_holds_far_beyond_the_terms_it_was_found_from(sequence: ModuleType) -> None:
+    result = sequence.find(budget=Budget(expressions=100_000))
+    assert result.is_solved
+    for n in range(1, 101):
+        assert sequence.value(result.best, n) == Fraction(n * (n + 1) * (2 * n + 1), 6)
+
+
+def test_another_sequence_is_found_as_well(sequence: ModuleType) -> None:
+    pentagonal = [n * (3 * n - 1) // 2 for n in range(1, 21)]
+    result = sequence.find(pentagonal, budget=Budget(expressions=100_000))
+    assert result.is_solved
+    assert sequence.value(result.best, 1_000) == 1_499_500
+
+
+def test_rewarded_terms_alone_do_not_solve_a_sequence(sequence: ModuleType) -> None:
+    library = Library.of(["mul"], variables=["n"])
+    population = Population.from_expressions([Expression.parse(text, library) for text in ("n", "n * n")])
+    task = sequence.SequenceTask([1, 4, 9, 17], 3)
+    scored = task.evaluate(population)
+    assert scored.reward[0] < scored.reward[1] == 1.0
+    assert not scored.solved.any()
+    assert sequence.SequenceTask([1, 4, 9, 16], 3).evaluate(population).solved.tolist() == [False, True]
+    task.evaluate(population)
+    assert (task.counts.asked, task.counts.evaluated) == (4, 2)
+
+
+def test_sequence_terms_are_exact_and_division_by_zero_has_no_value(sequence: ModuleType) -> None:
+    library = Library.of(["add", "sub", "div", 1, 3], variables=["n"])
+    assert sequence.value(Expression.parse("n / 3 - 1", library), 1) == Fraction(-2, 3)
+    undefined = Expression.parse("1 / (n - 3)", library)
+    assert sequence.value(undefined, 3) is None
+    assert sequence.closeness(None, 7) == 0
+
+
+def test_the_sequence_script_prints_its_formula(sequence: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    sequence.main()
+    printed = capsys.readouterr().out
+    assert str(sequence.find().best) in printed
+    assert "exact for all 20 terms" in printed
+
+
+def test_a_formula_balances_the_pole_in_episodes_that_it_was_not_found_from(
+    cartpole: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    environment = cartpole.gymnasium.make("CartPole-v1")
+    result = cartpole.find(environment, budget=Budget(expressions=2_000))
+    assert result.is_solved
+    assert cartpole.mean_return(environment, result.best, cartpole.TESTING) >= 475.0
+    cartpole.main()
+    assert f"where {result.best} > 0" in capsys.readouterr().out
+
+
+def test_a_controller_has_the_values_of_its_formula(cartpole: ModuleType) -> None:
+    space = SearchSpace(Library.of(cartpole.OPERATIONS, variables=cartpole.OBSERVATION), max_length=15)
+    points = np.random.default_rng(0).normal(size=(5, 4))
+    for expression in space.sample(50, seed=0):
+        control = cartpole.controller(expression)
+        assert [control(point.tolist()) for point in points] == expression.evaluate(points).tolist()
+
+
+def test_a_bad_formula_lets_the_pole_fall(cartpole: ModuleType) -> None:
+    environment = cartpole.gymnasium.make("CartPole-v1")
+    library = Library.of(cartpole.OPERATIONS, variables=cartpole.OBSERVATION)
+    always_left = Expression.parse("x - x", library)
+    assert cartpole.mean_return(environment, always_left, cartpole.TRAINING) < 15.0
+
+
+def test_the_gru_learns_and_solves_the_first_of_nguyens_problems(
+    torch_policy: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = torch_policy.find(budget=Budget(expressions=40_000))
+    assert result.is_solved
+    x = np.linspace(-2.0, 2.0, 40)
+    np.testing.assert_allclose(result.best.evaluate(x), x**3 + x**2 + x, rtol=1e-9)
+    assert result.history[-1].sampled > 2.0 * result.history[0].sampled
+    again = torch_policy.find(budget=Budget(expressions=40_000))
+    assert [replace(step, seconds=0.0) for step in again.history] == [
+        replace(step, seconds=0.0) for step in result.history
+    ]
+    torch_policy.main()
+    assert str(result.best) in capsys.readouterr().out
+
+
+def test_the_gru_samples_what_the_space_allows_as_often_as_it_says(torch_policy: ModuleType) -> None:
+    library = Library.of(["add", "sin", "cos"], variables=["x"])
+    space = SearchSpace(library, min_length=2, max_length=4)
+    policy = torch_policy.GRUPolicy(space, seed=1)
+    samples = policy.sample(4_000, seed=0, step=0)
+    assert (space.violations(samples) == -1).all()
+    texts = [expression.prefix for expression in samples]
+    different = sorted(set(texts))
+    population = Population.from_expressions([Expression.parse_prefix(text, library) for text in different])
+    probability = np.exp(policy.log_probability(population))
+    assert probability.sum() == pytest.approx(1.0, abs=1e-5)
+    share = np.array([texts.count(text) for text in different]) / len(texts)
+    np.testing.assert_allclose(share, probability, atol=0.03)
+
+
+def test_a_lesson_makes_its_rows_more_likely_and_forbidden_rows_stay_impossible(torch_policy: ModuleType) -> None:
+    library = Library.of(["add", "sin", "cos"], variables=["x"])
+    space = SearchSpace(library, min_length=2, max_length=8)
+    policy = torch_policy.GRUPolicy(space)
+    texts = ("x + sin(x)", "cos(x)", "sin(cos(x))", "x")
+    population = Population.from_expressions([Expression.parse(text, library) for text in texts])
+    before = policy.log_probability(population)
+    policy.ascend(Lesson(population.take([0]), np.ones(1)))
+    after = policy.log_probability(population)
+    assert after[0] > before[0]
+    assert np.isfinite(after[1])
+    assert np.isneginf(before[2:]).all()
+    assert np.isneginf(after[2:]).all()
