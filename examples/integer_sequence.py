@@ -1,7 +1,7 @@
 """Find a closed form for an integer sequence, with a task of our own that calculates in exact fractions.
 
-How many cannonballs are in a square pyramid of n layers? The search sees the first terms of 1, 5, 14, 30, 55, ... and
-is done when a formula gives every term, also those that it was not rewarded for.
+The pentagonal numbers 1, 5, 12, 22, 35, ... are the sums of 1, 4, 7, 10, 13, ... The search is rewarded for the first few
+and is done when a formula gives every term, also those that it was not rewarded for.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OPERATIONS: Mapping[str, Callable[[Number, Number], Number]] = {
     "mul": operator.mul,
     "div": Fraction,
 }
-TERMS = tuple(accumulate(n * n for n in range(1, 21)))
+TERMS = tuple(accumulate(range(1, 60, 3)))
 REWARDED = 8
 """How many of the terms the reward is made from."""
 
@@ -99,7 +99,7 @@ class SequenceTask:
 def find(terms: Sequence[int] = TERMS, *, seed: int = 0, budget: Budget | None = None) -> SearchResult:
     """Search for a closed form of a sequence."""
     library = Library.of([*OPERATIONS, 1, 2, 3], variables=["n"])
-    space = SearchSpace(library, min_length=1, max_length=15)
+    space = SearchSpace(library, min_length=1, max_length=11)
     return run(space, SequenceTask(terms, REWARDED), seed=seed, budget=budget)
 
 

@@ -52,14 +52,13 @@ def answers(
         population.constants,
     )
     how: dict[str, Any] = {"strict": strict, "threads": threads, "instruction_set": instruction_set}
-    *scored, fitted, _ = _core.Cache(2**20, 4).score(*common, fit=(10, 1, 3), **how)
+    error, failure, position, fitted, _ = _core.Cache(2**20, 4).score(*common, fit=(10, 1, 3), **how)
     assert fitted is not None
     return [
         *_core.squared_errors(*common, **how),
         *_core.predictions(*common, **how),
         *_core.fit_constants(*common, iterations=10, restarts=1, seed=3, **how),
-        *scored,
-        fitted,
+        *(error, failure, position, fitted),
         *_core.Cache(2**20, 4).score(*common, fit=None, **how)[:3],
     ]
 

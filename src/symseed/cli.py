@@ -13,6 +13,7 @@ import numpy as np
 
 import symseed
 from symseed import _core, methods, search, tables
+from symseed.cli_bench import bench_commands
 from symseed.dataset import Dataset
 from symseed.errors import SymseedError
 from symseed.evaluation import Errors, Failure, fit
@@ -153,6 +154,9 @@ def _record(population: Population, errors: Errors, dataset: Dataset, row: int) 
         "formula": str(population[row]),
         "failure": None if is_scored else failure.sentence,
     }
+
+
+commands.add_command(bench_commands)
 
 
 def main() -> None:

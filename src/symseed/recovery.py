@@ -249,7 +249,7 @@ class _Comparer:
     """The state of a comparison: the points so far, and the largest difference among them."""
 
     def __init__(self, expression: Expression, target: Expression, names: Sequence[str]) -> None:
-        import mpmath  # type: ignore[import-untyped]
+        import mpmath
 
         context = mpmath.MPContext()
         self.expression = _Program(expression, context)

@@ -23,10 +23,11 @@ class Metric(enum.Enum):
 
 
 def reward(metric: Metric, mean_square: Floats, deviation: float) -> Floats:
-    """Return the reward of each mean squared error; one that is NaN gets the worst there is for its metric.
+    """Return the reward of each mean squared error; one that is NaN, of a row that failed, gets the metric's own.
 
-    A constant y counts as deviation 1. The worst is what the authors' released code gives: 0, or minus what predicting
-    the mean of y would cost. For `CORRELATION`, `mean_square` is that of the best a + b * prediction.
+    A constant y counts as deviation 1. A failure is worth what it is in the authors' released code: 0, or minus what
+    predicting the mean of y would cost (a poor fit can be worth less). For `CORRELATION`, `mean_square` is that of the
+    best a + b * prediction.
     """
     scale = deviation if deviation > 0.0 else 1.0
     if metric is Metric.INVERSE_NRMSE:

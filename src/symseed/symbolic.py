@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-import sympy  # type: ignore[import-untyped]
+import sympy
 
 from symseed.recovery import AGREEMENT, CONSTANT, LITERAL, VARIABLE, Word, significant_digits
 

@@ -1,0 +1,311 @@
+"""Many runs: every (problem, method, seed) once, each with a record that survives whatever ends the process.
+
+Records are lines of JSON in one file of a folder, written when a run ends and forced to the disk. Starting again with
+the same folder does what is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO
+
+from symseed import benchmarks, methods, search
+from symseed.dataset import Dataset
+from symseed.errors import DataError, SettingsError
+from symseed.evaluation import evaluate
+from symseed.population import Population
+from symseed.recovery import Checker
+from symseed.regression import RegressionSettings, RegressionTask
+from symseed.search import Budget
+
+SCHEMA = 1
+FILE = "records.jsonl"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class RunKey:
+    """What makes a run: nothing runs twice under one key."""
+
+    problem: str
+    method: str
+    seed: int
+    draw: int = 0
+    """Which data: 0 is that of the authors' released code."""
+    expressions: int = 2_000_000
+    """The budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """How a run ended."""
+
+    problem: str
+    method: str
+    seed: int
+    draw: int
+    expressions: int
+    formula: str
+    prefix: str
+    reward: float
+    train_nmse: float
+    test_nmse: float
+    passes_reference: bool
+    """The released code's test: NMSE below 1e-12 on the test data."""
+    verdict: str
+    """exact, numeric only, or no."""
+    evidence: str
+    charged: int
+    evaluated: int
+    unique: int
+    steps: int
+    cpu_seconds: float
+    """Of the search."""
+    check_seconds: float
+    """Of asking whether the answer is the target."""
+    reason: str
+    error: str
+    """Empty, or why the run has no result."""
+    schema: int = SCHEMA
+
+    @property
+    def key(self) -> RunKey:
+        """What was run."""
+        return RunKey(self.problem, self.method, self.seed, self.draw, self.expressions)
+
+    @property
+    def is_recovered(self) -> bool:
+        """Whether the target was found, symbolically."""
+        return self.verdict == "exact"
+
+
+def plan(
+    problems: Iterable[str], method_names: Iterable[str], seeds: Iterable[int], *, draw: int, expressions: int | None
+) -> list[RunKey]:
+    """Return the runs of every problem or set with every method and seed."""
+    names = dict.fromkeys(problem.name for name in problems for problem in benchmarks.resolve(name))
+    keys = []
+    for method_name in method_names:
+        budget = expressions or methods.get(method_name).budget.expressions
+        if budget is None:
+            raise SettingsError(f"`{method_name}` has no budget of expressions. Give one.")
+        keys += [RunKey(name, method_name, seed, draw, budget) for seed in seeds for name in names]
+    return keys
+
+
+def execute(key: RunKey, checker: Checker) -> RunRecord:
+    """Run one search and check its answer; whatever goes wrong is in the record."""
+    try:
+        return _execute(key, checker)
+    except Exception as error:
+        return failed(key, f"{type(error).__name__}: {error}")
+
+
+def failed(key: RunKey, error: str) -> RunRecord:
+    """Return the record of a run that has no result."""
+    return RunRecord(
+        **asdict(key),
+        formula="",
+        prefix="",
+        reward=0.0,
+        train_nmse=1.0,
+        test_nmse=1.0,
+        passes_reference=False,
+        verdict="no",
+        evidence="",
+        charged=0,
+        evaluated=0,
+        unique=0,
+        steps=0,
+        cpu_seconds=0.0,
+        check_seconds=0.0,
+        reason="",
+        error=error,
+    )
+
+
+def _execute(key: RunKey, checker: Checker) -> RunRecord:
+    problem, method = benchmarks.get(key.problem), methods.get(key.method)
+    train, test = problem.datasets(key.draw)
+    start = time.process_time()
+    task = RegressionTask(problem.library, train, RegressionSettings(), test=test)
+    result = search.run(
+        method.space(problem.library), task, method.settings, seed=key.seed, budget=Budget(key.expressions)
+    )
+    searched = time.process_time() - start
+    last = result.history[-1]
+    best = Population.from_expressions([result.best])
+    nmse = [_nmse(best, data) for data in (train, test)]
+    verdict, evidence, seconds = "no", "the target is not an expression", 0.0
+    if problem.target is not None:
+        recovery = checker.check(result.best, problem.target, test)
+        verdict = recovery.verdict.name.lower().replace("_", " ")
+        evidence, seconds = recovery.evidence, recovery.seconds
+    return RunRecord(
+        **asdict(key),
+        formula=str(result.best),
+        prefix=result.best.prefix,
+        reward=result.reward,
+        train_nmse=nmse[0],
+        test_nmse=nmse[1],
+        passes_reference=nmse[1] < 1e-12,
+        verdict=verdict,
+        evidence=evidence,
+        charged=last.charged,
+        evaluated=last.evaluated,
+        unique=last.unique,
+        steps=last.index + 1,
+        cpu_seconds=searched,
+        check_seconds=seconds,
+        reason=result.reason.value,
+        error="",
+    )
+
+
+def _nmse(row: Population, dataset: Dataset) -> float:
+    mean_square = float(evaluate(row, dataset).error[0]) / dataset.total_weight
+    return mean_square / (dataset.deviation**2 or 1.0)
+
+
+class Store:
+    """A folder of records. One process at a time may write to it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / FILE
+
+    def read(self) -> list[RunRecord]:
+        """Return all records; a line that was torn when the process died is left out.
+
+        Raises:
+            DataError: where the file is of another version.
+        """
+        if not self.path.exists():
+            return []
+        records = []
+        for line in self.path.read_text(encoding="utf-8").splitlines():
+            try:
+                values = json.loads(line)
+            except json.JSONDecodeError:
+                continue
+            if not isinstance(values, dict) or values.get("schema") != SCHEMA:
+                raise DataError(f"`{self.path}` must hold records of version {SCHEMA}, but has {line[:60]!r}.")
+            records.append(RunRecord(**values))
+        return records
+
+    @contextmanager
+    def writer(self) -> Iterator[Callable[[RunRecord], None]]:
+        """Give a function that appends a record and returns when it is on the disk.
+
+        Raises:
+            DataError: where another process is writing to the folder.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a+b") as file:
+            _lock(file, self.path)
+            if file.tell() and not _ends_with_newline(file):
+                file.write(b"\n")  # what was torn stays a line of its own
+
+            def append(record: RunRecord) -> None:
+                file.write(json.dumps(asdict(record)).encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+
+            yield append
+
+
+def _lock(file: IO[bytes], path: Path) -> None:
+    """Keep other writers out until the file is closed, where the system has such locks."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise DataError(f"Another process is writing to `{path}`. Wait for it, or use another folder.") from error
+
+
+def _ends_with_newline(file: IO[bytes]) -> bool:
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) == b"\n"
+
+
+def run_many(keys: Sequence[RunKey], store: Store, *, jobs: int, done: Callable[[RunRecord], None]) -> None:
+    """Do the runs that the store does not have, `jobs` at a time; `done` hears of each as it ends."""
+    if jobs < 1:
+        raise SettingsError(f"`jobs` must be at least 1, but it is {jobs}.")
+    known = {record.key for record in store.read()}
+    waiting = [key for key in dict.fromkeys(keys) if key not in known]
+    with store.writer() as append:
+
+        def finish(record: RunRecord) -> None:
+            append(record)
+            done(record)
+
+        if jobs == 1:
+            with Checker() as checker:
+                for key in waiting:
+                    finish(execute(key, checker))
+            return
+        while waiting:
+            waiting = _run_pool(waiting, jobs, finish)
+
+
+def _run_pool(keys: Sequence[RunKey], jobs: int, finish: Callable[[RunRecord], None]) -> list[RunKey]:
+    """Do runs in a pool of processes; where one dies, record what it was at and return what is left to do."""
+    context = multiprocessing.get_context("spawn")
+    left = list(reversed(keys))
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_worker) as pool:
+        running: dict[Future[RunRecord], RunKey] = {}
+        try:
+            while left or running:
+                while left and len(running) < 2 * jobs:
+                    key = left.pop()
+                    running[pool.submit(_work, key)] = key
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    record = future.result()
+                    del running[future]
+                    finish(record)
+        except BrokenProcessPool:
+            # Which of them killed its process is not known: each gets a process of its own, once.
+            for key in running.values():
+                finish(_run_alone(key))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return left[::-1]
+
+
+def _run_alone(key: RunKey) -> RunRecord:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context, initializer=_begin_worker) as pool:
+        try:
+            return pool.submit(_work, key).result()
+        except BrokenProcessPool:
+            return failed(key, "The process died while it ran this.")
+
+
+_checker: Checker | None = None
+"""Of a worker process: it lives as long as that does."""
+
+
+def _begin_worker() -> None:
+    """Leave Ctrl-C to the parent, and start a checker that serves all runs of this process."""
+    global _checker
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _checker = Checker()
+
+
+def _work(key: RunKey) -> RunRecord:
+    assert _checker is not None, "the worker has begun"
+    return execute(key, _checker)

@@ -1,0 +1,102 @@
+"""The commands below `symseed bench`: problems, many runs, and tables of them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from symseed import bench, benchmarks
+from symseed.bench import RunRecord, Store
+from symseed.errors import SettingsError
+
+
+@click.group(name="bench")
+def bench_commands() -> None:
+    """Run benchmark problems, and see how often they are solved."""
+
+
+@bench_commands.command(name="list")
+def list_command() -> None:
+    """List the sets and their problems."""
+    for name, members in benchmarks.SETS.items():
+        click.echo(f"{name} ({len(members)})")
+        for member in members:
+            click.echo(f"  {member:20}{benchmarks.get(member).formula}")
+
+
+@bench_commands.command(name="show")
+@click.argument("name")
+@click.option("--draw", default=0, show_default=True, help="Which data; 0 is that of the paper's released code.")
+def show_command(name: str, draw: int) -> None:
+    """Show a problem: formula, tokens, and data."""
+    problem = benchmarks.get(name)
+    train, test = problem.datasets(draw)
+    click.echo(f"{problem.name}: y = {problem.formula}")
+    click.echo(f"tokens: {' '.join(token.name for token in problem.library.tokens)}")
+    click.echo(f"data: {len(train)} samples to fit, {len(test)} to test; {problem.source}")
+    if problem.note:
+        click.echo(f"note: {problem.note}")
+    click.echo(_picture([float(value) for value in train.X[:, 0]], [float(value) for value in train.y]))
+    for row in range(min(5, len(train))):
+        values = ", ".join(f"{name} = {value:.6g}" for name, value in zip(train.names, train.X[row], strict=True))
+        click.echo(f"  {values}, y = {train.y[row]:.6g}")
+
+
+@bench_commands.command(name="run")
+@click.argument("problems", nargs=-1, required=True)
+@click.option("--method", "method_names", multiple=True, default=("nggp",), show_default=True, help="May be repeated.")
+@click.option("--seeds", default="0:25", show_default=True, help="A range, first:end, or one seed.")
+@click.option("--jobs", default=2, show_default=True, help="Runs at a time.")
+@click.option("--store", "folder", required=True, type=click.Path(path_type=Path), help="Folder of the records.")
+@click.option("--draw", default=0, show_default=True, help="Which data; 0 is that of the paper's released code.")
+@click.option("--max-evals", type=int, help="Most expressions of a run; the method's own budget where left out.")
+def run_command(
+    problems: tuple[str, ...],
+    method_names: tuple[str, ...],
+    seeds: str,
+    jobs: int,
+    folder: Path,
+    draw: int,
+    max_evals: int | None,
+) -> None:
+    """Run PROBLEMS (sets or single ones) with each method and seed; what the folder has already is not run again."""
+    keys = bench.plan(problems, method_names, _seeds(seeds), draw=draw, expressions=max_evals)
+    store = Store(folder)
+    known = {record.key for record in store.read()}
+    missing = sum(key not in known for key in keys)
+    click.echo(f"{len(keys)} runs, {len(keys) - missing} of them done before; records in {store.path}")
+    if sys.stdout.isatty():
+        with click.progressbar(length=missing, label="runs", show_eta=True, show_pos=True) as bar:
+            bench.run_many(keys, store, jobs=jobs, done=lambda _: bar.update(1))
+    else:
+        bench.run_many(keys, store, jobs=jobs, done=lambda record: click.echo(_line(record)))
+
+
+def _line(record: RunRecord) -> str:
+    outcome = record.error or f"{record.verdict}, {record.charged:,} expressions, {record.cpu_seconds:.2f} s"
+    return f"{record.method} {record.problem} seed {record.seed}: {outcome}"
+
+
+def _seeds(text: str) -> range:
+    first, colon, end = text.partition(":")
+    try:
+        seeds = range(int(first or 0), int(end)) if colon else range(int(first), int(first) + 1)
+    except ValueError as error:
+        raise SettingsError(f"`--seeds` must be a range such as 0:25, or one number, but it is `{text}`.") from error
+    if len(seeds) == 0 or seeds[0] < 0:
+        raise SettingsError(f"`--seeds` must hold at least one seed, none below 0, but it is `{text}`.")
+    return seeds
+
+
+def _picture(x: list[float], y: list[float], width: int = 60, height: int = 12) -> str:
+    """Draw points as text: the first variable to the right, y upwards."""
+    cells = [[" "] * width for _ in range(height)]
+    for a, b in zip(x, y, strict=True):
+        column = round((a - min(x)) / ((max(x) - min(x)) or 1.0) * (width - 1))
+        line = round((b - min(y)) / ((max(y) - min(y)) or 1.0) * (height - 1))
+        cells[height - 1 - line][column] = "*"
+    labels = [f"{max(y):10.4g}", *[" " * 10] * (height - 2), f"{min(y):10.4g}"]
+    lines = [f"{label} |{''.join(cell)}" for label, cell in zip(labels, cells, strict=True)]
+    return "\n".join([*lines, " " * 11 + "+" + "-" * width, f"{' ' * 11} {min(x):<.4g}{max(x):>{width - 8}.4g}"])

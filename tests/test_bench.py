@@ -1,0 +1,163 @@
+"""Many runs: each once, each with its record, whatever happens to the process."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from symseed import DataError, SettingsError, bench, benchmarks
+from symseed.bench import RunKey, RunRecord, Store
+
+
+def ignore(record: RunRecord) -> None:
+    del record
+
+
+def run(keys: list[RunKey], folder: Path, jobs: int = 1) -> list[RunRecord]:
+    done: list[RunRecord] = []
+    bench.run_many(keys, Store(folder), jobs=jobs, done=done.append)
+    return done
+
+
+def symseed(*arguments: str) -> list[str]:
+    return [str(Path(sys.executable).parent / "symseed"), *arguments]
+
+
+def test_a_plan_is_every_problem_with_every_method_and_seed() -> None:
+    keys = bench.plan(["R", "Nguyen-1", "R-1"], ["nggp", "gp"], range(3), draw=2, expressions=None)
+    assert len(keys) == len(set(keys)) == 4 * 2 * 3
+    assert keys[0] == RunKey("R-1", "nggp", 0, 2, 2_000_000)
+    assert {key.problem for key in keys} == {"R-1", "R-2", "R-3", "Nguyen-1"}
+    assert bench.plan(["Jin-1"], ["nggp"], [0], draw=0, expressions=7)[0].expressions == 7
+    with pytest.raises(SettingsError, match="Did you mean `Nguyen-1`"):
+        bench.plan(["Nguyen1"], ["nggp"], [0], draw=0, expressions=None)
+
+
+def test_a_run_says_what_it_found_and_whether_that_is_the_target(tmp_path: Path) -> None:
+    (record,) = run([RunKey("Nguyen-1", "nggp", 0)], tmp_path)
+    assert record.is_recovered
+    assert record.passes_reference
+    assert record.test_nmse < 1e-12
+    assert record.reason == "The task is solved."
+    assert 0 < record.evaluated <= record.charged < 2_000_000
+    assert record.error == ""
+    problem = benchmarks.get("Nguyen-1")
+    train, _ = problem.datasets()
+    expression = type(problem.target).parse(record.formula, problem.library)
+    assert abs(expression.evaluate(train.X) - train.y).max() < 1e-12
+    (other,) = run([RunKey("Nguyen-12*", "nggp", 0, 0, 2_000)], tmp_path)
+    assert (other.verdict, other.passes_reference) == ("no", False)
+    assert other.charged < 4_000
+
+
+def test_nothing_runs_twice_and_the_same_key_gives_the_same_answer(tmp_path: Path) -> None:
+    keys = [RunKey("Nguyen-1", "nggp", seed) for seed in range(2)]
+    first = run(keys, tmp_path / "a")
+    assert run(keys, tmp_path / "a") == []
+    assert [r.key for r in run([*keys, RunKey("Nguyen-1", "nggp", 2)], tmp_path / "a")] == [
+        RunKey("Nguyen-1", "nggp", 2)
+    ]
+    again = run(keys, tmp_path / "b", jobs=2)
+    for one, other in zip(first, sorted(again, key=lambda record: record.seed), strict=True):
+        assert dataclasses.replace(other, cpu_seconds=one.cpu_seconds, check_seconds=one.check_seconds) == one
+
+
+def test_a_run_that_fails_is_recorded_and_the_others_go_on(tmp_path: Path) -> None:
+    keys = [RunKey("Nguyen-1", "nggp", 0), RunKey("Nguyen-1", "nggp", -1), RunKey("Nguyen-1", "nggp", 1)]
+    records = run(keys, tmp_path, jobs=2)
+    by_seed = {record.seed: record for record in records}
+    assert "`seed` must be at least 0" in by_seed[-1].error
+    assert by_seed[0].is_recovered
+    assert by_seed[1].is_recovered
+    assert not by_seed[-1].is_recovered
+
+
+def test_a_torn_last_line_is_left_out_and_its_run_is_done_again(tmp_path: Path) -> None:
+    keys = [RunKey("Nguyen-1", "nggp", seed) for seed in range(2)]
+    run(keys, tmp_path)
+    path = tmp_path / bench.FILE
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-30])
+    assert [record.seed for record in Store(tmp_path).read()] == [0]
+    assert [record.seed for record in run(keys, tmp_path)] == [1]
+    assert [record.seed for record in Store(tmp_path).read()] == [0, 1]
+
+
+def test_records_of_another_version_are_refused(tmp_path: Path) -> None:
+    (tmp_path / bench.FILE).write_text(json.dumps({"schema": 99}) + "\n", encoding="utf-8")
+    with pytest.raises(DataError, match="must hold records of version 1"):
+        Store(tmp_path).read()
+
+
+def test_two_writers_on_one_folder_are_refused(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    with store.writer(), pytest.raises(DataError, match="Another process is writing"), Store(tmp_path).writer():
+        pass
+
+
+def test_a_killed_process_goes_on_where_it_was(tmp_path: Path) -> None:
+    command = symseed("bench", "run", "Nguyen-1", "Nguyen-6", "Nguyen-9", "--seeds", "0:6", "--jobs", "2")
+    command += ["--store", str(tmp_path)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
+    path = tmp_path / bench.FILE
+    while not path.exists() or path.read_bytes().count(b"\n") < 3:
+        assert process.poll() is None, "it ended before it could be killed"
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    before = Store(tmp_path).read()
+    assert 3 <= len(before) <= 18
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert f"{len(before)} of them done before" in result.stdout
+    after = Store(tmp_path).read()
+    assert after[: len(before)] == before
+    assert len(after) == len({record.key for record in after}) == 18
+
+
+def test_a_worker_that_dies_costs_only_its_own_run(tmp_path: Path) -> None:
+    keys = [RunKey("Nguyen-1", "nggp", seed) for seed in range(3)] + [RunKey("Livermore-8", "nggp", 0)]
+    script = (
+        "import sys, threading, os, signal, time, multiprocessing\n"
+        "from pathlib import Path\n"
+        "from symseed import bench\n"
+        "from symseed.bench import RunKey, Store\n"
+        "if __name__ == '__main__':\n"
+        "    def kill_one():\n"
+        "        time.sleep(3.0)\n"
+        "        for child in multiprocessing.active_children()[:1]:\n"
+        "            os.kill(child.pid, signal.SIGKILL)\n"
+        "    threading.Thread(target=kill_one, daemon=True).start()\n"
+        f"    keys = [RunKey(*values) for values in {[dataclasses.astuple(key) for key in keys]!r}]\n"
+        "    bench.run_many(keys, Store(Path(sys.argv[1])), jobs=2, done=lambda record: None)\n"
+    )
+    (tmp_path / "kill.py").write_text(script, encoding="utf-8")
+    subprocess.run([sys.executable, str(tmp_path / "kill.py"), str(tmp_path / "store")], check=True)
+    records = Store(tmp_path / "store").read()
+    assert {record.key for record in records} == set(keys)
+
+
+def test_problems_are_listed_and_shown() -> None:
+    listing = subprocess.run(symseed("bench", "list"), capture_output=True, text=True, check=True).stdout
+    assert "Livermore (22)" in listing
+    assert "Nguyen-12*" in listing
+    shown = subprocess.run(symseed("bench", "show", "Nguyen-7"), capture_output=True, text=True, check=True).stdout
+    assert "y = log(x1 + 1) + log(x1^2 + 1)" in shown
+    assert "x1 add sub mul div sin cos exp log" in shown
+    assert shown.count("*") >= 10
+    assert "x1 = 0.605918, y = 0.786413" in shown
+
+
+@pytest.mark.parametrize("seeds", ["", "a:b", "5:5", "-1:3", "3:1"])
+def test_seeds_that_are_none_get_a_sentence(seeds: str, tmp_path: Path) -> None:
+    command = symseed("bench", "run", "Nguyen-1", f"--seeds={seeds}", "--store", str(tmp_path))
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert "`--seeds` must" in result.stderr
