@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from symseed import DataError, SettingsError, bench, benchmarks
+from symseed import DataError, Expression, SettingsError, bench, benchmarks
 from symseed.bench import RunKey, RunRecord, Store
 
 
@@ -51,7 +51,7 @@ def test_a_run_says_what_it_found_and_whether_that_is_the_target(tmp_path: Path)
     assert record.error == ""
     problem = benchmarks.get("Nguyen-1")
     train, _ = problem.datasets()
-    expression = type(problem.target).parse(record.formula, problem.library)
+    expression = Expression.parse(record.formula, problem.library)
     assert abs(expression.evaluate(train.X) - train.y).max() < 1e-12
     (other,) = run([RunKey("Nguyen-12*", "nggp", 0, 0, 2_000)], tmp_path)
     assert (other.verdict, other.passes_reference) == ("no", False)
@@ -161,3 +161,18 @@ def test_seeds_that_are_none_get_a_sentence(seeds: str, tmp_path: Path) -> None:
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 2
     assert "`--seeds` must" in result.stderr
+
+
+def test_a_table_is_made_of_the_records_of_several_folders(tmp_path: Path) -> None:
+    for name, seed in (("a", 0), ("b", 1)):
+        run([RunKey("Nguyen-1", "nggp", seed)], tmp_path / name)
+    command = symseed("bench", "table", str(tmp_path / "a"), str(tmp_path / "b"))
+    figures = json.loads(subprocess.run([*command, "--json"], capture_output=True, text=True, check=True).stdout)
+    assert figures["problems"]["nggp"]["Nguyen-1"]["recovered"] == figures["problems"]["nggp"]["Nguyen-1"]["runs"] == 2
+    assert figures["summary"]["nggp"]["nguyen"] == 100.0
+    assert figures["summary"]["nggp"]["r"] is None
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "Nguyen-1" in shown
+    missing = subprocess.run(symseed("bench", "table", str(tmp_path)), capture_output=True, text=True, check=False)
+    assert missing.returncode == 2
+    assert "must be a folder of records" in missing.stderr

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from symseed import bench, benchmarks
+from symseed import bench, benchmarks, report
 from symseed.bench import RunRecord, Store
-from symseed.errors import SettingsError
+from symseed.errors import DataError, SettingsError
 
 
 @click.group(name="bench")
@@ -72,6 +72,20 @@ def run_command(
             bench.run_many(keys, store, jobs=jobs, done=lambda _: bar.update(1))
     else:
         bench.run_many(keys, store, jobs=jobs, done=lambda record: click.echo(_line(record)))
+
+
+@bench_commands.command(name="table")
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--format", "form", type=click.Choice(["text", "markdown", "csv", "json"]), default="text")
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+def table_command(folders: tuple[Path, ...], form: str, as_json: bool) -> None:
+    """Show how often the runs in FOLDERS found their targets, beside the paper's figures."""
+    for folder in folders:
+        if not (folder / bench.FILE).exists():
+            raise DataError(f"`{folder}` must be a folder of records, but it has no `{bench.FILE}`.")
+    built = report.build([record for folder in folders for record in Store(folder).read()])
+    forms = {"text": built.text, "markdown": built.markdown, "csv": built.csv, "json": built.json}
+    click.echo(forms["json" if as_json else form]().rstrip("\n"))
 
 
 def _line(record: RunRecord) -> str:
