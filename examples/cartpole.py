@@ -18,9 +18,7 @@ try:
 except ImportError:
     raise SystemExit("This example needs gymnasium: run `pip install gymnasium`.") from None
 
-from symseed import Expression, Library, SearchSpace
-from symseed.search import Budget, SearchResult, SearchSettings, run
-from symseed.task import FunctionTask
+from symseed import Budget, Expression, FunctionTask, Library, SearchResult, SearchSettings, SearchSpace, search
 from symseed.tokens import Token, TokenKind
 
 Environment: TypeAlias = "gymnasium.Env[npt.NDArray[np.float32], int]"
@@ -83,7 +81,7 @@ def find(environment: Environment, *, seed: int = 0, budget: Budget | None = Non
     task = FunctionTask(
         library, lambda expression: mean_return(environment, expression, TRAINING) / MOST, solved_at=1.0
     )
-    return run(space, task, SearchSettings(batch=100), seed=seed, budget=budget or Budget(seconds=60.0))
+    return search.run(space, task, SearchSettings(batch=100), seed=seed, budget=budget or Budget(seconds=60.0))
 
 
 def main() -> None:

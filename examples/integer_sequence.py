@@ -1,7 +1,7 @@
 """Find a closed form for an integer sequence, with a task of our own that calculates in exact fractions.
 
-The pentagonal numbers 1, 5, 12, 22, 35, ... are the sums of 1, 4, 7, 10, 13, ... The search is rewarded for the first few
-and is done when a formula gives every term, also those that it was not rewarded for.
+The pentagonal numbers 1, 5, 12, 22, 35, ... are the sums of 1, 4, 7, 10, 13, ... The search is rewarded for the first
+few, and done when a formula gives every term, also those that it was not rewarded for.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from itertools import accumulate
 from statistics import fmean
 from typing import TypeAlias
 
-from symseed import Expression, Library, Population, SearchSpace
-from symseed.search import Budget, SearchResult, run
-from symseed.task import Counts, Scored
+from symseed import Budget, Expression, Library, Population, Scored, SearchResult, SearchSpace, search
+from symseed.task import Counts
 from symseed.tokens import TokenKind
 
 Number: TypeAlias = int | Fraction
@@ -55,7 +54,7 @@ def matches(expression: Expression, terms: Sequence[int]) -> bool:
 
 def closeness(found: Number | None, term: int) -> float:
     """Return 1 for the very term, less the further away a value is, 0 for none."""
-    return 0.0 if found is None else float(term / (term + abs(found - term)))
+    return 0.0 if found is None else 1.0 / (1.0 + abs(float(found) / term - 1.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,7 @@ class Answer:
 class SequenceTask:
     """Scores formulas in n by how close they come to the first terms of a sequence; each formula is asked about once.
 
-    The terms, from n = 1 on, must be above 0.
+    The terms, from n = 1 on, must not be 0.
     """
 
     def __init__(self, terms: Sequence[int], rewarded: int) -> None:
@@ -100,7 +99,7 @@ def find(terms: Sequence[int] = TERMS, *, seed: int = 0, budget: Budget | None =
     """Search for a closed form of a sequence."""
     library = Library.of([*OPERATIONS, 1, 2, 3], variables=["n"])
     space = SearchSpace(library, min_length=1, max_length=11)
-    return run(space, SequenceTask(terms, REWARDED), seed=seed, budget=budget)
+    return search.run(space, SequenceTask(terms, REWARDED), seed=seed, budget=budget)
 
 
 def main() -> None:

@@ -17,9 +17,19 @@ except ImportError:
         "This example needs torch: run `pip install torch --index-url https://download.pytorch.org/whl/cpu`."
     ) from None
 
-from symseed import Dataset, Library, Population, RegressionTask, SearchSpace, SpaceError
+from symseed import (
+    Budget,
+    Dataset,
+    Library,
+    Population,
+    RegressionTask,
+    SearchResult,
+    SearchSettings,
+    SearchSpace,
+    SpaceError,
+    search,
+)
 from symseed.policy import Lesson
-from symseed.search import Budget, SearchResult, SearchSettings, run
 from symseed.training import EntropySettings, RiskSeekingTrainer
 
 FORBIDDEN = -1e9
@@ -38,7 +48,7 @@ class GRUPolicy:
             self._gru = nn.GRU(hidden, hidden, batch_first=True)
             self._head = nn.Linear(hidden, count)
         parameters = [*self._embedding.parameters(), *self._gru.parameters(), *self._head.parameters()]
-        self._optimiser = torch.optim.Adam(parameters, lr=learning_rate)
+        self._optimiser = torch.optim.Adam(parameters, lr=learning_rate, maximize=True)
 
     def sample(self, count: int, *, seed: int, step: int) -> Population:
         """Draw legal expressions, all rows one token further at a time."""
@@ -76,7 +86,7 @@ class GRUPolicy:
         decay = lesson.entropy_decay ** torch.arange(entropy.shape[1])
         objective = weights @ log_p.sum(dim=1) + lesson.entropy_weight * (entropy @ decay).mean()
         self._optimiser.zero_grad()
-        (-objective).backward()
+        torch.autograd.backward(objective)
         self._optimiser.step()
 
     def _choose(self, logits: npt.NDArray[np.float64], prefix: list[int]) -> int:
@@ -113,7 +123,7 @@ def find(*, seed: int = 0, budget: Budget | None = None) -> SearchResult:
     space = SearchSpace(library, max_length=20)
     task = RegressionTask(library, Dataset.of(x, x**3 + x**2 + x))
     trainer = RiskSeekingTrainer(risk=0.1, entropy=EntropySettings(weight=0.03, decay=0.7))
-    return run(
+    return search.run(
         space,
         task,
         SearchSettings(batch=200, trainer=trainer, evolution=None),

@@ -12,9 +12,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from symseed import Expression, Library, Population, SearchSpace
+from symseed import Budget, Expression, Library, Population, SearchSpace
 from symseed.policy import Lesson
-from symseed.search import Budget
 
 FOLDER = Path(__file__).parent.parent / "examples"
 
@@ -42,7 +41,7 @@ def cartpole(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 @pytest.fixture
 def torch_policy(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    pytest.importorskip("torch")
+    pytest.importorskip("torch").set_num_threads(1)  # two would wait for each other, and for other tests
     return load("torch_policy", monkeypatch)
 
 

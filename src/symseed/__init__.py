@@ -9,15 +9,16 @@ from symseed.evaluation import Failure, evaluate, fit, predict
 from symseed.expression import Expression
 from symseed.fitting import FitSettings
 from symseed.library import Library
-from symseed.policy import LSTMPolicy, PolicySettings
+from symseed.policy import Lesson, LSTMPolicy, Policy, PolicySettings
 from symseed.population import Population
 from symseed.regression import RegressionSettings, RegressionTask
 from symseed.search import Budget, SearchResult, SearchSettings, StopReason
 from symseed.space import SearchSpace
-from symseed.task import FunctionTask, Scored, Task
+from symseed.task import Counts, FunctionTask, Scored, Task
 
 __all__ = [
     "Budget",
+    "Counts",
     "DataError",
     "Dataset",
     "Expression",
@@ -25,8 +26,10 @@ __all__ = [
     "FitSettings",
     "FunctionTask",
     "LSTMPolicy",
+    "Lesson",
     "Library",
     "ParseError",
+    "Policy",
     "PolicySettings",
     "Population",
     "RegressionSettings",

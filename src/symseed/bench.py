@@ -6,6 +6,7 @@ the same folder does what is missing.
 
 from __future__ import annotations
 
+import itertools
 import json
 import multiprocessing
 import os
@@ -16,6 +17,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 from typing import IO
 
@@ -265,7 +267,10 @@ def _run_pool(keys: Sequence[RunKey], jobs: int, finish: Callable[[RunRecord], N
     """Do runs in a pool of processes; where one dies, record what it was at and return what is left to do."""
     context = multiprocessing.get_context("spawn")
     left = list(reversed(keys))
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_worker) as pool:
+    cores = context.SimpleQueue()
+    for core in itertools.islice(itertools.cycle(_cores()), jobs):
+        cores.put(core)
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_worker, initargs=(cores,)) as pool:
         running: dict[Future[RunRecord], RunKey] = {}
         try:
             while left or running:
@@ -288,7 +293,7 @@ def _run_pool(keys: Sequence[RunKey], jobs: int, finish: Callable[[RunRecord], N
 
 def _run_alone(key: RunKey) -> RunRecord:
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=context, initializer=_begin_worker) as pool:
+    with ProcessPoolExecutor(1, mp_context=context, initializer=_begin_worker, initargs=(None,)) as pool:
         try:
             return pool.submit(_work, key).result()
         except BrokenProcessPool:
@@ -299,10 +304,19 @@ _checker: Checker | None = None
 """Of a worker process: it lives as long as that does."""
 
 
-def _begin_worker() -> None:
-    """Leave Ctrl-C to the parent, and start a checker that serves all runs of this process."""
+def _cores() -> list[int | None]:
+    """The cores that this process may use; one None where the system does not say."""
+    return [*sorted(os.sched_getaffinity(0))] if hasattr(os, "sched_getaffinity") else [None]
+
+
+def _begin_worker(cores: SimpleQueue[int | None] | None) -> None:
+    """Leave Ctrl-C to the parent, take a core, and start a checker that serves all runs of this process."""
     global _checker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    core = cores.get() if cores is not None and not cores.empty() else None
+    if core is not None:
+        # Some systems pack busy processes onto one core and leave the others idle.
+        os.sched_setaffinity(0, {core})
     _checker = Checker()
 
 
