@@ -66,7 +66,7 @@ class Library:
         for entry in operators:
             if entry == tokens.CONSTANT_NAME:
                 built.append(tokens.constant())
-            elif isinstance(entry, str) and not _is_number(entry):
+            elif isinstance(entry, str) and not tokens.is_number(entry):
                 built.append(tokens.operator(entry))
             else:
                 built.append(tokens.literal(entry))
@@ -141,11 +141,3 @@ class Library:
     def __setstate__(self, state: tuple[Token, ...]) -> None:
         """Restore the tokens."""
         object.__setattr__(self, "tokens", state)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

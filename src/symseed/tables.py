@@ -12,6 +12,7 @@ import numpy as np
 
 from symseed.dataset import Dataset
 from symseed.errors import DataError
+from symseed.tokens import is_number
 
 if sys.version_info >= (3, 11):
     from importlib.resources.abc import Traversable
@@ -62,7 +63,7 @@ def _to_dataset(text: str, source: str, target: str) -> Dataset:
         if len(row) != len(header):
             raise DataError(f"Line {line} of `{source}` has {len(row)} values, but the header has {len(header)}.")
     columns = {name: [row[i] for row in rows[1:]] for i, name in enumerate(header)}
-    numeric = {name: values for name, values in columns.items() if any(_is_number(value) for value in values)}
+    numeric = {name: values for name, values in columns.items() if any(is_number(value) for value in values)}
     if target not in numeric:
         raise DataError(
             f"Column `{target}` of `{source}` must hold numbers, but begins with `{columns[target][0][:40]}`."
@@ -74,17 +75,9 @@ def _to_dataset(text: str, source: str, target: str) -> Dataset:
     return Dataset.of(table, _floats(numeric[target], target, source), names=inputs)
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _floats(values: list[str], column: str, source: str) -> list[float]:
     for line, value in enumerate(values, start=2):
-        if not _is_number(value):
+        if not is_number(value):
             raise DataError(
                 f"Column `{column}` of `{source}` must hold numbers, but line {line} has `{value[:40]}`. "
                 "Fill or remove that row."
