@@ -16,7 +16,8 @@ from typing import Any, TypeAlias
 
 import sympy
 
-from symseed.recovery import AGREEMENT, CONSTANT, LITERAL, VARIABLE, Word, significant_digits
+from symseed.precision import AGREEMENT
+from symseed.recovery import CONSTANT, LITERAL, VARIABLE, Word, significant_digits
 
 Sym: TypeAlias = Any
 """A sympy expression: sympy has no types."""
