@@ -7,6 +7,9 @@
 namespace symseed {
 namespace {
 
+// Libraries of more tokens than this do not remember how rows begin: pairs of tokens would be too many.
+constexpr std::size_t kFewTokens = 32;
+
 int in_whole_vectors(int count) { return (count + kWidth - 1) / kWidth * kWidth; }
 
 }  // namespace
@@ -90,6 +93,29 @@ class Lstm<Real>::Runner {
   // Runs the network at the walker's position; gives unnormalised probabilities, 0 where a token is not allowed, and
   // keeps their sum. False where nothing is allowed.
   bool look() {
+    // Many rows begin alike: what follows the same few tokens is computed once.
+    Beginning* beginning = keeps_ ? nullptr : find_beginning();
+    if (beginning == nullptr) return compute();
+    if (!beginning->is_known) {
+      beginning->is_allowed = compute();
+      beginning->is_known = true;
+      beginning->hidden.assign(state(hidden_, slot_, 0), state(hidden_, slot_, 0) + layers_ * units_);
+      beginning->cells.assign(state(cells_, slot_, 0), state(cells_, slot_, 0) + layers_ * units_);
+      beginning->weights.assign(weights(), weights() + outputs_);
+      beginning->total = total();
+      return beginning->is_allowed;
+    }
+    slot_ = 1 - slot_;
+    std::copy(beginning->hidden.begin(), beginning->hidden.end(), state(hidden_, slot_, 0));
+    std::copy(beginning->cells.begin(), beginning->cells.end(), state(cells_, slot_, 0));
+    std::copy(beginning->weights.begin(), beginning->weights.end(),
+              weights_.begin() + static_cast<std::ptrdiff_t>(slot_ * outputs_));
+    totals_[slot_] = beginning->total;
+    return beginning->is_allowed;
+  }
+
+  // The same, always from the network; afterwards `log_probability` can be asked for.
+  bool compute() {
     const std::size_t from = slot_;
     const std::size_t to = keeps_ ? slot_ + 1 : 1 - slot_;
     see();
@@ -110,8 +136,9 @@ class Lstm<Real>::Runner {
   }
 
   void take(Token token) {
-    walker_.push(token);
+    before_ = previous_;
     previous_ = token;
+    walker_.push(token);
   }
 
   const Real* weights() const { return weights_.data() + slot_ * outputs_; }
@@ -178,6 +205,24 @@ class Lstm<Real>::Runner {
     std::size_t previous;
     Real open;
   };
+
+  // The state and distribution after one of the shortest prefixes.
+  struct Beginning {
+    bool is_known = false;
+    bool is_allowed = false;
+    std::vector<Real> hidden, cells, weights;
+    Real total = 0;
+  };
+
+  // The place of the walker's prefix among those of up to two tokens, or none.
+  Beginning* find_beginning() {
+    const std::size_t tokens = static_cast<std::size_t>(lstm_.shape_.tokens);
+    if (walker_.length() > 2 || tokens > kFewTokens) return nullptr;
+    if (beginnings_.empty()) beginnings_.resize(1 + tokens + tokens * tokens);
+    if (walker_.length() == 0) return &beginnings_[0];
+    if (walker_.length() == 1) return &beginnings_[1 + previous_];
+    return &beginnings_[1 + tokens + before_ * tokens + previous_];
+  }
 
   int width() const { return static_cast<int>(units_); }
   Real* gates(std::size_t slot, std::size_t layer) { return gates_.data() + (slot * layers_ + layer) * 4 * units_; }
@@ -253,7 +298,9 @@ class Lstm<Real>::Runner {
   bool keeps_;
   std::size_t units_, outputs_, layers_;
   std::size_t slot_ = 0;  // which of the states is the newest
-  Token previous_ = 0;
+  Token previous_ = 0;    // the newest token, and the one before it
+  Token before_ = 0;
+  std::vector<Beginning> beginnings_;
   Seen now_{};
   std::vector<double> prior_;
   std::vector<Real> relative_;                             // newest logits, less the largest of them
@@ -295,7 +342,7 @@ void Lstm<Real>::log_probabilities(const RecurrentKernels<Real>& kernels, const 
     }
     runner.reset();
     for (int position = 0; position < row.length; ++position) {
-      runner.look();
+      runner.compute();
       log_probability[i] += runner.log_probability(row.tokens[position]);
       entropy[i * rows.stride + static_cast<std::size_t>(position)] = runner.entropy();
       runner.take(row.tokens[position]);
@@ -316,7 +363,7 @@ std::vector<Real> Lstm<Real>::gradient(const RecurrentKernels<Real>& kernels, co
     if (first_violation(legal, row.tokens, row.length) != -1) continue;
     runner.reset();
     for (int position = 0; position < row.length; ++position) {
-      runner.look();
+      runner.compute();
       runner.take(row.tokens[position]);
     }
     runner.go_back(row.tokens, row.length, objective.weight[i], objective.entropy[i], objective.decay, out);
