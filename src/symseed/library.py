@@ -107,7 +107,7 @@ class Library:
         """The variables, in the order of their columns."""
         return tuple(sorted(self._of(TokenKind.VARIABLE), key=lambda token: token.column))
 
-    @property
+    @functools.cached_property
     def has_constants(self) -> bool:
         """Whether expressions may hold fitted constants."""
         return bool(self.is_constant.any())

@@ -114,7 +114,7 @@ class RegressionTask:
     def _solved(self, population: Population, mean_square: Floats) -> npt.NDArray[np.bool_]:
         """Which rows reach the threshold, on the data and then on the test data."""
         solved = mean_square < self._threshold(self.dataset)
-        if self.test is not self.dataset and solved.any():
+        if self.test is not self.dataset and np.count_nonzero(solved):
             rows = np.flatnonzero(solved)
             if self.settings.metric is Metric.CORRELATION:
                 tested = _after_scaling(population.take(rows), self.test, self.settings)

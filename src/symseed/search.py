@@ -306,7 +306,7 @@ class _Ledger:
         row = int(scored.reward.argmax())
         if scored.reward[row] > self._reward or self._best is None:
             self._take(scored, row)
-        if scored.solved.any():
+        if np.count_nonzero(scored.solved):
             # Of several answers the shortest; of those the best.
             solved = np.flatnonzero(scored.solved)
             order = np.lexsort((-scored.reward[solved], scored.population.lengths[solved]))
