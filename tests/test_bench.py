@@ -122,26 +122,31 @@ def test_a_killed_process_goes_on_where_it_was(tmp_path: Path) -> None:
     assert len(after) == len({record.key for record in after}) == 18
 
 
-def test_a_worker_that_dies_costs_only_its_own_run(tmp_path: Path) -> None:
-    keys = [RunKey("Nguyen-1", "nggp", seed) for seed in range(3)] + [RunKey("Livermore-8", "nggp", 0)]
+def test_a_worker_that_dies_ends_no_other_run(tmp_path: Path) -> None:
+    keys = [RunKey("Nguyen-1", "nggp", 0)] + [RunKey("Livermore-8", "nggp", seed) for seed in range(3)]
     script = (
         "import sys, threading, os, signal, time, multiprocessing\n"
         "from pathlib import Path\n"
         "from symseed import bench\n"
         "from symseed.bench import RunKey, Store\n"
+        "folder = Path(sys.argv[1])\n"
         "if __name__ == '__main__':\n"
         "    def kill_one():\n"
-        "        time.sleep(3.0)\n"
-        "        for child in multiprocessing.active_children()[:1]:\n"
-        "            os.kill(child.pid, signal.SIGKILL)\n"
+        "        while not Store(folder).read():\n"
+        "            time.sleep(0.02)\n"
+        "        child = multiprocessing.active_children()[0]\n"
+        "        os.kill(child.pid, signal.SIGKILL)\n"
+        "        print('killed', flush=True)\n"
         "    threading.Thread(target=kill_one, daemon=True).start()\n"
         f"    keys = [RunKey(*values) for values in {[dataclasses.astuple(key) for key in keys]!r}]\n"
-        "    bench.run_many(keys, Store(Path(sys.argv[1])), jobs=2, done=lambda record: None)\n"
+        "    bench.run_many(keys, Store(folder), jobs=2, done=lambda record: None)\n"
     )
     (tmp_path / "kill.py").write_text(script, encoding="utf-8")
-    subprocess.run([sys.executable, str(tmp_path / "kill.py"), str(tmp_path / "store")], check=True)
+    command = [sys.executable, str(tmp_path / "kill.py"), str(tmp_path / "store")]
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout == "killed\n"
     records = Store(tmp_path / "store").read()
-    assert {record.key for record in records} == set(keys)
+    assert sorted(record.key for record in records) == sorted(keys)
+    assert all(record.error == "" for record in records)
 
 
 def test_problems_are_listed_and_shown() -> None:

@@ -460,10 +460,10 @@ def test_the_soft_length_prior_moves_lengths_towards_its_location(location: floa
 def test_lengths_are_those_measured_on_the_authors_code(
     variables: int, max_length: int, priors: dict[str, Any], mean: float, median: float, share_at_most: float
 ) -> None:
-    """Untrained sampling with the constraints on inverses and trigonometry; the measured sample was not large."""
+    """Untrained sampling, constraints on inverses and trigonometry; as if they had measured about 2,000 rows."""
     constraints = (NoInverses(), NoNestedTrigonometry())
     lengths = SearchSpace(koza(variables), 4, max_length, constraints, **priors).sample(100_000, seed=5).lengths
-    assert lengths.mean() == pytest.approx(mean, abs=0.45)
+    assert lengths.mean() == pytest.approx(mean, abs=max(0.15, 0.045 * lengths.std()))
     assert np.median(lengths) == pytest.approx(median, abs=1.0)
     assert np.mean(lengths == max_length) == pytest.approx(share_at_most, abs=0.03)
 

@@ -2,8 +2,8 @@
 //
 // At each position it sees the parent and the left sibling of the token to come (on request also the token before it
 // and the number of open arguments), adds the priors of the rules, and gives a distribution over the tokens that the
-// walker allows. Kernels begin at zero and the output layer does not matter then, so the first policy is exactly the
-// priors.
+// walker allows. The first layer's kernels begin at zero and nothing above them matters then, so the first policy is
+// exactly the priors.
 #pragma once
 
 #include <cstdint>

@@ -59,8 +59,8 @@ def main() -> None:
         print(f"{name}:")
         for coefficient in coefficients:
             print(f"    {coefficient.hex()},  // {coefficient!r}")
-    print("pi in pieces of 33 bits, the last of 53:")
-    rest = mp.pi
+    print("kHalfPi, pi / 2 in pieces of 33 bits, the last of 53:")
+    rest = mp.pi / 2
     for _ in range(3):
         scale = mp.mpf(2) ** (32 - mp.floor(mp.log(rest, 2)))
         piece = mp.floor(rest * scale) / scale

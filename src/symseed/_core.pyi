@@ -199,7 +199,7 @@ class Lstm:
     """A recurrent network over prefixes: the policy. Numbers are float32, or float64 if `is_double`.
 
     It sees the parent and the left sibling of the token to come, and on request the token before it and the number of
-    open arguments. Kernels and biases begin at zero, so the first distribution is that of the priors alone.
+    open arguments. The first layer's kernels begin at zero, so the first distribution is that of the priors alone.
     """
 
     def __init__(

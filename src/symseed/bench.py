@@ -26,7 +26,7 @@ from symseed.dataset import Dataset
 from symseed.errors import DataError, SettingsError
 from symseed.evaluation import evaluate
 from symseed.population import Population
-from symseed.recovery import Checker
+from symseed.recovery import REFERENCE_NMSE, Checker
 from symseed.regression import RegressionSettings, RegressionTask
 from symseed.search import Budget
 
@@ -159,7 +159,7 @@ def _execute(key: RunKey, checker: Checker) -> RunRecord:
         reward=result.reward,
         train_nmse=nmse[0],
         test_nmse=nmse[1],
-        passes_reference=nmse[1] < 1e-12,
+        passes_reference=nmse[1] < REFERENCE_NMSE,
         verdict=verdict,
         evidence=evidence,
         charged=last.charged,
