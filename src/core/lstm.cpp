@@ -67,16 +67,17 @@ class Lstm<Real>::Runner {
         units_(static_cast<std::size_t>(lstm.units_)),
         outputs_(static_cast<std::size_t>(lstm.outputs_)),
         layers_(static_cast<std::size_t>(lstm.shape_.layers)),
-        prior_(rules.vocabulary().size()),
-        relative_(rules.vocabulary().size()) {
+        prior_(rules.vocabulary().size()) {
     const std::size_t positions = keeps ? static_cast<std::size_t>(rules.max_length()) + 1 : 2;
     gates_.resize(positions * layers_ * 4 * units_);
     cells_.resize(positions * layers_ * units_);
     tanh_cells_.resize(positions * layers_ * units_);
     hidden_.resize(positions * layers_ * units_);
     weights_.resize(positions * outputs_);
+    relative_.resize(positions * outputs_);
     totals_.resize(positions);
     seen_.resize(positions);
+    if (keeps) transpose();
     reset();
   }
 
@@ -142,17 +143,18 @@ class Lstm<Real>::Runner {
   }
 
   const Real* weights() const { return weights_.data() + slot_ * outputs_; }
+  const Real* relative() const { return relative_.data() + slot_ * outputs_; }
   Real total() const { return totals_[slot_]; }
   // log of the normalised probability, also where the probability itself is too small to be a number.
   double log_probability(Token token) const {
-    return static_cast<double>(relative_[token]) - std::log(static_cast<double>(total()));
+    return static_cast<double>(relative()[token]) - std::log(static_cast<double>(total()));
   }
   double entropy() const {
-    // H = -sum p log p, with p = w / total.
+    // H = -sum p log p, with p = w / total; log w is known.
     double sum = 0.0;
     for (std::size_t t = 0; t < outputs_; ++t) {
       const double w = static_cast<double>(weights()[t]);
-      if (w > 0.0) sum += w * std::log(w);
+      if (w > 0.0) sum += w * static_cast<double>(relative()[t]);
     }
     const double total_weight = static_cast<double>(total());
     return std::log(total_weight) - sum / total_weight;
@@ -161,6 +163,8 @@ class Lstm<Real>::Runner {
   // Adds the gradient of weight * log p(row) + entropy * sum_t decay^t H_t for the row just walked along.
   void go_back(const Token* tokens, int length, double weight, double entropy, double decay, std::vector<Real>& out) {
     grad_logits_.resize(outputs_);
+    powers_.resize(static_cast<std::size_t>(length), 1.0);
+    for (std::size_t t = 1; t < powers_.size(); ++t) powers_[t] = powers_[t - 1] * decay;
     grad_z_.resize(4 * units_);
     grad_hidden_.assign(layers_ * units_, Real{0});
     grad_cell_.assign(layers_ * units_, Real{0});
@@ -171,12 +175,12 @@ class Lstm<Real>::Runner {
     for (int position = length; position-- > 0;) {
       const std::size_t at = static_cast<std::size_t>(position) + 1;
       slot_ = at;
-      logits_gradient(tokens[position], weight, entropy * std::pow(decay, position));
+      logits_gradient(tokens[position], weight, entropy * powers_[at - 1]);
       const Real* top = state(hidden_, at, layers_ - 1);
       kernels_.add_outer(output, top, grad_logits_.data(), width(), static_cast<int>(outputs_));
       kernels_.add(output_bias, grad_logits_.data(), static_cast<int>(outputs_));
-      kernels_.product_transposed(grad_below_.data(), grad_logits_.data(), lstm_.part(last_blocks), width(),
-                                  static_cast<int>(outputs_));
+      kernels_.product(grad_below_.data(), grad_logits_.data(), transposed_part(last_blocks),
+                       static_cast<int>(outputs_), width());
       for (std::size_t layer = layers_; layer-- > 0;) {
         Real* grad_hidden = grad_hidden_.data() + layer * units_;
         kernels_.add(grad_hidden, grad_below_.data(), width());
@@ -186,10 +190,10 @@ class Lstm<Real>::Runner {
         Real* recurrent = out.data() + lstm_.blocks_[layer * 3 + 1].offset;
         kernels_.add(out.data() + lstm_.blocks_[layer * 3 + 2].offset, grad_z_.data(), 4 * width());
         kernels_.add_outer(recurrent, state(hidden_, at - 1, layer), grad_z_.data(), width(), 4 * width());
-        kernels_.product_transposed(grad_hidden, grad_z_.data(), lstm_.part(layer * 3 + 1), width(), 4 * width());
+        kernels_.product(grad_hidden, grad_z_.data(), transposed_part(layer * 3 + 1), 4 * width(), width());
         if (layer > 0) {
           kernels_.add_outer(input, state(hidden_, at, layer - 1), grad_z_.data(), width(), 4 * width());
-          kernels_.product_transposed(grad_below_.data(), grad_z_.data(), lstm_.part(layer * 3), width(), 4 * width());
+          kernels_.product(grad_below_.data(), grad_z_.data(), transposed_part(layer * 3), 4 * width(), width());
         } else {
           add_input_gradient(input, seen_[at]);
         }
@@ -223,6 +227,21 @@ class Lstm<Real>::Runner {
     if (walker_.length() == 1) return &beginnings_[1 + previous_];
     return &beginnings_[1 + tokens + before_ * tokens + previous_];
   }
+
+  void transpose() {
+    transposed_.resize(lstm_.parameters_.size());
+    for (std::size_t i = 0; i < lstm_.blocks_.size(); ++i) {
+      const Block& block = lstm_.blocks_[i];
+      if (i == 0 || block.rows == 1) continue;  // no gradient of tokens, or by a bias
+      Real* to = transposed_.data() + block.offset;
+      for (std::size_t row = 0; row < block.rows; ++row) {
+        for (std::size_t column = 0; column < block.columns; ++column) {
+          to[column * block.rows + row] = lstm_.part(i)[row * block.columns + column];
+        }
+      }
+    }
+  }
+  const Real* transposed_part(std::size_t block) const { return transposed_.data() + lstm_.blocks_[block].offset; }
 
   int width() const { return static_cast<int>(units_); }
   Real* gates(std::size_t slot, std::size_t layer) { return gates_.data() + (slot * layers_ + layer) * 4 * units_; }
@@ -271,8 +290,9 @@ class Lstm<Real>::Runner {
       largest = std::max(largest, weights[t]);
     }
     if (std::isinf(largest)) return false;
-    for (std::size_t t = 0; t < prior_.size(); ++t) relative_[t] = weights[t] -= largest;
+    for (std::size_t t = 0; t < prior_.size(); ++t) weights[t] -= largest;
     std::fill(weights + prior_.size(), weights + outputs_, -std::numeric_limits<Real>::infinity());
+    std::copy_n(weights, outputs_, relative_.data() + slot_ * outputs_);
     kernels_.exponential(weights, static_cast<int>(outputs_));
     Real total = 0;
     for (std::size_t t = 0; t < prior_.size(); ++t) total += weights[t];
@@ -283,11 +303,12 @@ class Lstm<Real>::Runner {
   // d log p(token) = one(token) - p; d H = -p (log p + H).
   void logits_gradient(Token token, double weight, double entropy) {
     const double total_weight = static_cast<double>(total());
+    const double log_total = std::log(total_weight);
     const double here = entropy != 0.0 ? this->entropy() : 0.0;
     for (std::size_t t = 0; t < outputs_; ++t) {
       const double p = static_cast<double>(weights()[t]) / total_weight;
       double gradient = weight * ((t == token ? 1.0 : 0.0) - p);
-      if (entropy != 0.0 && p > 0.0) gradient -= entropy * p * (std::log(p) + here);
+      if (entropy != 0.0 && p > 0.0) gradient -= entropy * p * (static_cast<double>(relative()[t]) - log_total + here);
       grad_logits_[t] = static_cast<Real>(gradient);
     }
   }
@@ -303,10 +324,11 @@ class Lstm<Real>::Runner {
   std::vector<Beginning> beginnings_;
   Seen now_{};
   std::vector<double> prior_;
-  std::vector<Real> relative_;                             // newest logits, less the largest of them
   std::vector<Real> gates_, cells_, tanh_cells_, hidden_;  // (slots, layers, ...)
-  std::vector<Real> weights_, totals_;                     // (slots, outputs), (slots,)
+  std::vector<Real> relative_, weights_, totals_;          // (slots, outputs): logits less the largest, exp; (slots,)
+  std::vector<Real> transposed_;                           // the kernels that gradients go back through
   std::vector<Seen> seen_;
+  std::vector<double> powers_;  // of an entropy's decay
   std::vector<Real> grad_logits_, grad_z_, grad_hidden_, grad_cell_, grad_below_;
 };
 

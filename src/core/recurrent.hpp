@@ -1,7 +1,7 @@
 // The arithmetic of a recurrent network, compiled per instruction set like the kernels, in float and in double.
 //
 // Loops run over outputs and never reorder a sum, so all instruction sets give the same bits. Widths are multiples of
-// kWidth; matrices are row-major, (inputs, outputs).
+// kWidth, and so are the inputs of `product`; matrices are row-major, (inputs, outputs).
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ struct RecurrentKernels {
   void (*add)(Real* z, const Real* row, int width);
   // z += x . matrix.
   void (*add_product)(Real* z, const Real* x, const Real* matrix, int inputs, int width);
-  // out[k] = sum_j matrix[k, j] z[j].
-  void (*product_transposed)(Real* out, const Real* z, const Real* matrix, int inputs, int width);
+  // out = x . matrix.
+  void (*product)(Real* out, const Real* x, const Real* matrix, int inputs, int width);
   // matrix += x z^T.
   void (*add_outer)(Real* matrix, const Real* x, const Real* z, int inputs, int width);
   // One LSTM cell of `hidden` units. In: gate inputs z (4 * hidden: input, candidate, forget, output) and the last
