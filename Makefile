@@ -52,7 +52,7 @@ $(VENV)/build-tools: constraints.txt | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/test-tools: constraints.txt | $(VENV)/bin/python
-	$(PIP) hypothesis pytest pytest-timeout pytest-xdist
+	$(PIP) hypothesis matplotlib pytest pytest-timeout pytest-xdist
 	@touch $@
 
 $(VENV)/lint-tools: constraints.txt | $(VENV)/bin/python

@@ -1,8 +1,9 @@
 """The native core once more, slowly: NumPy and plain Python, written to be read and sharing nothing with it.
 
-Operators and their derivatives, evaluation with its failures, what each constraint says about a tree, and the policy's
-network with its optimiser. Axis letters: M samples, K constants of a row, L positions of a row, T tokens, H units. Also
-here: random rows for those who compare, and two ways to measure a difference.
+Operators with their derivatives and inverses, evaluation with its failures, semantic completion, what each constraint
+says about a tree, and the policy's network with its optimiser. Axis letters: M samples, K constants of a row, L
+positions of a row, T tokens, H units. Also here: random rows for those who compare, and two ways to measure a
+difference.
 """
 
 from __future__ import annotations
@@ -82,6 +83,41 @@ OPERATORS: dict[str, Operator] = {
     "expneg": Operator(lambda a: np.exp(-a), (lambda a: -np.exp(-a),), is_transcendental=True),
     "logabs": Operator(lambda a: np.log(np.abs(a)), (lambda a: 1.0 / a,), is_transcendental=True),
 }
+
+
+def _where(condition: npt.NDArray[np.bool_], value: Floats) -> Floats:
+    return np.where(condition, value, np.nan)
+
+
+INVERSES: dict[str, tuple[Function, ...]] = {
+    "add": (lambda wanted, b: wanted - b, lambda wanted, a: wanted - a),
+    "sub": (lambda wanted, b: wanted + b, lambda wanted, a: a - wanted),
+    "mul": (lambda wanted, b: wanted / b, lambda wanted, a: wanted / a),
+    "div": (lambda wanted, b: wanted * b, lambda wanted, a: np.where(a == 0.0, np.nan, a / wanted)),
+    "pow": (
+        lambda wanted, b: np.where((wanted >= 0.0) & (b != 0.0), np.power(wanted, 1.0 / b), np.nan),
+        lambda wanted, a: np.where(a > 0.0, np.log(wanted) / np.log(a), np.nan),
+    ),
+    "sin": (np.arcsin,),
+    "cos": (np.arccos,),
+    "tan": (np.arctan,),
+    "exp": (np.log,),
+    # The core's own exp goes up to 708, and an inverse has no other.
+    "log": (lambda wanted: _where(np.abs(wanted) <= 708.0, np.exp(wanted)),),
+    "sqrt": (lambda wanted: _where(wanted >= 0.0, wanted * wanted),),
+    "square": (np.sqrt,),
+    "cube": (np.cbrt,),
+    "quartic": (lambda wanted: np.power(_where(wanted >= 0.0, wanted), 0.25),),
+    "inv": (lambda wanted: 1.0 / wanted,),
+    "neg": (lambda wanted: -wanted,),
+    "abs": (lambda wanted: _where(wanted >= 0.0, wanted),),
+    "tanh": (np.arctanh,),
+    "sigmoid": (lambda wanted: np.log(wanted) - np.log1p(-wanted),),
+    "expneg": (lambda wanted: -np.log(wanted),),
+    "logabs": (lambda wanted: _where(np.abs(wanted) <= 708.0, np.exp(wanted)),),
+}
+"""By each argument: its value, on the principal branch, for which an operator gives what is wanted; functions of that
+and of the other argument. min and max have none."""
 
 
 def flags(operator: Operator, arguments: Sequence[Floats]) -> set[str]:
@@ -279,6 +315,80 @@ def numeric_jacobian(expression: Expression, X: Floats, step: float = 1e-5) -> F
         return evaluate(Expression(expression.library, expression.ids, tuple(constants)), X).values
 
     return np.array([(shifted(place, step) - shifted(place, -step)) / (2.0 * step) for place in places])
+
+
+# --- Semantic completion ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Semantics:
+    """What every node of a row is, and what it should have been, (L, M) each; NaN where there is no such thing."""
+
+    values: Floats
+    wishes: Floats
+
+    def is_wished(self, position: int) -> bool:
+        """Return whether the operators above a node say what it should have been."""
+        return bool(np.isfinite(self.wishes[position]).all())
+
+
+def semantics(expression: Expression, X: Floats, y: Floats, *, jitter: float = 0.0) -> Semantics:
+    """Return values from the leaves up, then wishes from the root down: what all points want, or nothing at all.
+
+    `jitter` changes values and wishes by a relative amount of that size, and by a hundredth of it, to and fro.
+    """
+    root = tree(expression.library, expression.ids)
+    values, wishes = np.full((2, len(expression), len(X)), np.nan)
+    try:
+        for node in nodes(root):
+            values[node.position] = values_of(node, expression.constants, X, numpy_apply(jitter=jitter))
+    except _FailedError:
+        return Semantics(np.full_like(values, np.nan), wishes)
+    wishes[0] = y
+    for node in nodes(root):
+        if not np.isfinite(wishes[node.position]).all():
+            continue
+        for i, child in enumerate(node.children):
+            others = [values[other.position] for other in node.children if other is not child]
+            for inverse in INVERSES.get(node.token.name, ())[i : i + 1]:
+                with np.errstate(all="ignore"):
+                    wish = inverse(wishes[node.position], *others)
+                    sign = (-1.0) ** (child.position + np.arange(len(X)) // 2)
+                    wish = wish * (1.0 + jitter * sign) + 0.01 * jitter * sign
+                    both = [wish if other is child else values[other.position] for other in node.children]
+                    error = OPERATORS[node.token.name].value(*both) - wishes[node.position]
+                    # An inverse that does not give what was wanted is none.
+                    is_lost = not np.sum(error**2) <= (2.0**-30 * np.linalg.norm(wishes[node.position])) ** 2
+                wishes[child.position] = wish if np.isfinite(wish).all() and not is_lost else np.nan
+    return Semantics(values, wishes)
+
+
+@dataclass
+class Bucket:
+    """The completion's table at its very smallest: two places for sub-expressions, by the values that they take."""
+
+    places: list[tuple[Floats, tuple[int, ...]] | None]
+
+    def find(self, values: Floats) -> tuple[int, ...] | None:
+        """Return the sub-expression that takes these values."""
+        return next((ids for known, ids in filter(None, self.places) if np.allclose(known, values, rtol=1e-10)), None)
+
+    def keep(self, values: Floats, ids: tuple[int, ...]) -> None:
+        """Keep a sub-expression: of equals the shortest; else in a free place, or in that of the longer, or second."""
+        known = self.find(values)
+        if known is not None:
+            if len(ids) < len(known):
+                self.places[[place is not None and place[1] == known for place in self.places].index(True)] = (
+                    values,
+                    ids,
+                )
+            return
+        if None in self.places:
+            place = self.places.index(None)
+        else:
+            first, second = (len(ids) for _, ids in filter(None, self.places))
+            place = 0 if first > second else 1
+        self.places[place] = (values, ids)
 
 
 # --- Constraints -----------------------------------------------------------------------------------------------------

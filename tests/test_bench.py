@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,118 @@ def test_a_torn_last_line_is_left_out_and_its_run_is_done_again(tmp_path: Path) 
     assert [record.seed for record in Store(tmp_path).read()] == [0]
     assert [record.seed for record in run(keys, tmp_path)] == [1]
     assert [record.seed for record in Store(tmp_path).read()] == [0, 1]
+
+
+def made(seed: int, method: str = "nggp", **values: object) -> RunRecord:
+    return dataclasses.replace(bench.failed(RunKey("Nguyen-1", method, seed), ""), **values)  # type: ignore[arg-type]
+
+
+def stored(folder: Path, *records: RunRecord) -> Store:
+    store = Store(folder)
+    with store.writer() as append:
+        for record in records:
+            append(record)
+    return store
+
+
+def test_packed_records_are_read_as_they_were_and_before_the_others(tmp_path: Path) -> None:
+    records = [made(seed, formula="x1", reward=1 / 3, test_nmse=2 / 3) for seed in range(3)]
+    store = stored(tmp_path, *records)
+    assert store.pack() == 3
+    assert [path.name for path in tmp_path.iterdir()] == ["records.jsonl.gz"]
+    assert store.read() == records
+    stored(tmp_path, made(3))
+    assert store.read() == [*records, made(3)]
+    assert store.pack() == 4
+    assert store.read() == [*records, made(3)]
+
+
+def test_of_two_records_of_a_run_the_later_one_is_packed(tmp_path: Path) -> None:
+    store = stored(tmp_path, made(0, formula="x1"))
+    store.pack()
+    stored(tmp_path, made(0, formula="x1 + x1"))
+    assert store.pack() == 1
+    assert [record.formula for record in store.read()] == ["x1 + x1"]
+
+
+def test_packing_sorts_and_the_same_records_give_the_same_bytes(tmp_path: Path) -> None:
+    records = [made(seed, method) for method in ("nggp", "dsr") for seed in range(4)]
+    one, other = stored(tmp_path / "a", *records), stored(tmp_path / "b", records[0], *records[:0:-1])
+    for store in (one, other):
+        store.pack()
+        first = store.packed.read_bytes()
+        store.pack()
+        assert store.packed.read_bytes() == first
+    assert [(record.method, record.seed) for record in one.read()] == [
+        (method, seed) for method in ("nggp", "dsr") for seed in range(4)
+    ]
+    assert one.packed.read_bytes() == other.packed.read_bytes()
+    assert one.packed.read_bytes()[3:8] == bytes(5), "the header has neither a name nor a date"
+
+
+def test_packing_rounds_times_and_nothing_else(tmp_path: Path) -> None:
+    exact = made(0, cpu_seconds=1.23456789, check_seconds=0.000123456789, reward=0.123456789, train_nmse=1.23456789e-9)
+    store = stored(tmp_path, exact)
+    store.pack()
+    assert store.read() == [dataclasses.replace(exact, cpu_seconds=1.23457, check_seconds=0.000123457)]
+
+
+def test_nothing_that_is_packed_runs_again(tmp_path: Path) -> None:
+    keys = [RunKey("Nguyen-1", "nggp", seed) for seed in range(2)]
+    run(keys[:1], tmp_path)
+    Store(tmp_path).pack()
+    assert [record.key for record in run(keys, tmp_path)] == keys[1:]
+    assert [record.key for record in Store(tmp_path).read()] == keys
+
+
+def test_packing_that_is_interrupted_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = stored(tmp_path, made(0))
+
+    def interrupt(descriptor: int) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            store.pack()
+    assert store.read() == [made(0)]
+    assert store.pack() == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["records.jsonl.gz"]
+
+
+@pytest.mark.parametrize("damage", [lambda content: content[:-9], lambda content: b"", lambda content: b"no gzip" * 9])
+def test_a_damaged_packed_file_is_refused(damage: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    store = stored(tmp_path, *(made(seed) for seed in range(5)))
+    store.pack()
+    store.packed.write_bytes(damage(store.packed.read_bytes()))
+    with pytest.raises(DataError, match=r"records\.jsonl\.gz` must be a whole gzip file"):
+        store.read()
+
+
+def test_records_are_neither_packed_while_they_are_written_nor_written_to_a_file_that_was_packed_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = stored(tmp_path, made(0))
+    with store.writer(), pytest.raises(DataError, match="Another process is writing"):
+        Store(tmp_path).pack()
+    # As if another process packed between the opening of the file and its lock.
+    monkeypatch.setattr(bench, "_lock", lambda file, path: path.unlink())
+    with pytest.raises(DataError, match="has just been packed by another process"), store.writer():
+        pass
+
+
+def test_the_command_packs_and_tables_go_on_from_it(tmp_path: Path) -> None:
+    stored(tmp_path, made(0, verdict="exact"), made(1))
+    packed = subprocess.run(symseed("bench", "pack", str(tmp_path)), capture_output=True, text=True, check=True).stdout
+    assert packed.startswith("2 records, ")
+    table = symseed("bench", "table", str(tmp_path), "--json")
+    figures = json.loads(subprocess.run(table, capture_output=True, text=True, check=True).stdout)
+    assert figures["summary"]["nggp"]["nguyen"] == 50.0
+    missing = symseed("bench", "pack", str(tmp_path / "nowhere"))
+    result = subprocess.run(missing, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert "must be a folder of records, but it has no `records.jsonl` or `records.jsonl.gz`" in result.stderr
+    assert not (tmp_path / "nowhere").exists()
 
 
 def test_records_of_another_version_are_refused(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def settings(**changes: Any) -> _core.VarySettings:
         "tournament": 2,
         "new_depth": 2,
         "retries": 0,
-        "weights": [1.0, 1.0, 1.0, 1.0],
+        "weights": [1.0, 1.0, 1.0, 1.0, 0.0, 0.0],
     }
     return _core.VarySettings(**{**good, **changes})
 
@@ -355,7 +355,7 @@ def test_variation_that_cannot_be_is_refused() -> None:
     good = rows()
     calls: list[Callable[[], Any]] = [
         lambda: CORE.crossover(rules(), *one, settings(), 0, 0),
-        lambda: CORE.mutate(rules(), *good, 4, settings(), 0, 0),
+        lambda: CORE.mutate(rules(), *good, 6, settings(), 0, 0),
         lambda: CORE.mutate(rules(), *good, -1, settings(), 0, 0),
         lambda: CORE.mutate(rules(), *good, 0, settings(), -1, 0),
         lambda: CORE.next_generation(rules(), *good, np.zeros(3), settings(), 0, 0),
@@ -401,7 +401,8 @@ def test_random_bytes_never_crash_the_core() -> None:
         samples = _core.Samples(rng.normal(0, 1, (20, 2)), np.ones(20), np.ones(20))
         relations = [(1, [3], [3]), (5, [5], [2, 3]), (2, [0], [1])]
         rules = _core.Rules(library.vocabulary, 1, 12, relations, [([5], 2)], [[0, 1]], np.zeros(T), 5.0, 2.0)
-        settings = _core.VarySettings(0.5, 0.5, 3, 3, 1, [1.0, 1.0, 1.0, 1.0])
+        settings = _core.VarySettings(0.5, 0.5, 3, 3, 1, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+        completion = _core.Completion(library.vocabulary, samples, 4096, 5, 8)
         how = dict(strict=False, threads=1)
         done = {True: 0, False: 0}
         for i in range(20000):
@@ -421,11 +422,13 @@ def test_random_bytes_never_crash_the_core() -> None:
                 lambda: _core.fit_constants(*on_data, iterations=3, restarts=1, seed=i, **how),
                 lambda: _core.Cache(1024, 1).score(*on_data, fit=(2, 0, 0), **how),
                 lambda: _core.linearise(*on_data),
+                lambda: _core.semantics(*on_data),
+                lambda: completion.complete(rules, *rows, np.arange(N, dtype=np.int64)),
                 lambda: _core.fingerprints(library.vocabulary, *rows),
                 lambda: rules.violations(tokens, lengths),
                 lambda: rules.logits(tokens.ravel()),
                 lambda: _core.crossover(rules, *rows, settings, i, 0),
-                lambda: _core.mutate(rules, *rows, i % 4, settings, i, 0),
+                lambda: _core.mutate(rules, *rows, i % 6, settings, i, 0),
                 lambda: _core.next_generation(rules, *rows, reward, settings, i, 0),
             ]
             try:

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from symseed import DataError, Dataset, Expression, Library, Population, evaluate
+from symseed import DataError, Dataset, Expression, Library, Population, SettingsError, evaluate
 
 TABLE = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
 TARGET = np.array([1.0, 0.0, 2.0])
@@ -313,3 +313,44 @@ def test_deviation_scales_with_y_however_large_or_small(scale: float) -> None:
 def test_columns_need_different_names(names: list[str]) -> None:
     with pytest.raises(DataError, match="`names` must be different texts"):
         Dataset.of(np.zeros((2, 2)), [1.0, 2.0], names=names)
+
+
+# --- Noise -----------------------------------------------------------------------------------------------------------
+
+
+def test_noise_has_the_deviation_asked_for_and_touches_y_only() -> None:
+    x = np.linspace(-3.0, 3.0, 40_000)
+    clean = Dataset.of(x, 5.0 + x, weights=np.where(x < 0.0, 1.0, 2.0), names=["time"])
+    noisy = clean.with_noise(0.1, seed=0)
+    added = noisy.y - clean.y
+    rms = np.sqrt(np.average(clean.y**2, weights=clean.weights))
+    assert added.std() == pytest.approx(0.1 * rms, rel=0.02)
+    assert abs(added.mean()) < 0.02 * rms
+    assert abs(np.corrcoef(added, x)[0, 1]) < 0.02
+    assert np.mean(np.abs(added) < 0.1 * rms) == pytest.approx(0.6827, abs=0.01)
+    np.testing.assert_array_equal(noisy.X, clean.X)
+    np.testing.assert_array_equal(noisy.weights, clean.weights)
+    assert noisy.names == ("time",)
+    assert clean.y[0] == 2.0, "the data that noise was asked of are as they were"
+
+
+def test_noise_is_a_function_of_its_seed_and_scales_with_its_level() -> None:
+    clean = Dataset.of(TABLE, TARGET)
+    first, again, other = (clean.with_noise(0.5, seed=seed).y for seed in (3, 3, 4))
+    np.testing.assert_array_equal(first, again)
+    assert not np.any(first == other)
+    np.testing.assert_array_equal(clean.with_noise(0.0, seed=3).y, clean.y)
+    np.testing.assert_allclose(clean.with_noise(1.0, seed=3).y - clean.y, 2.0 * (first - clean.y), rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_noise_is_relative_however_large_or_small_y_is(scale: float) -> None:
+    usual = Dataset.of(TABLE, TARGET).with_noise(0.1, seed=1)
+    np.testing.assert_allclose(Dataset.of(TABLE, TARGET * scale).with_noise(0.1, seed=1).y, usual.y * scale, rtol=1e-12)
+    assert Dataset.of(TABLE, np.zeros(3)).with_noise(0.1, seed=1).y.tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(("level", "seed"), [(-0.1, 0), (np.nan, 0), (np.inf, 0), (0.1, -1)])
+def test_noise_that_cannot_be_is_refused(level: float, seed: int) -> None:
+    with pytest.raises(SettingsError, match="`level` and `seed` of noise must be at least 0, but they are"):
+        Dataset.of(TABLE, TARGET).with_noise(level, seed=seed)

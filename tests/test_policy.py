@@ -506,6 +506,48 @@ def test_a_lesson_that_weighs_nothing_has_no_gradient() -> None:
     assert not flat(moved(SPACE).gradient(Lesson(SPACE.sample(5, seed=0), np.zeros(5)))).any()
 
 
+# --- Shorter samples -------------------------------------------------------------------------------------------------
+
+
+def test_samples_may_be_shorter_than_what_can_be_learnt() -> None:
+    """Samples have at most 8 tokens, but rows of up to 20 have a probability, which a lesson raises."""
+    policy = LSTMPolicy(PLAIN, PolicySettings(longest_sample=8, learning_rate=0.01), seed=1)
+    assert PLAIN.sample(500, seed=0).lengths.max() == 20
+    sampled = policy.sample(500, seed=0, step=0)
+    assert sampled.lengths.max() == 8
+    np.testing.assert_array_equal(PLAIN.violations(sampled), -1)
+    long = SearchSpace(LIBRARY, 15, 20).sample(3, seed=0)
+    before = policy.log_probability(long)
+    assert np.all(np.isfinite(before))
+    for _ in range(20):
+        policy.ascend(Lesson(long, np.full(3, 10.0)))
+    assert np.all(policy.log_probability(long) > before + 2.0)
+    assert policy.sample(500, seed=0, step=1).lengths.max() == 8
+
+
+def test_a_bound_on_samples_changes_nothing_but_the_samples() -> None:
+    plain, bounded = (moved(PLAIN, PolicySettings(longest_sample=longest)) for longest in (None, 8))
+    lesson = lesson_of(PLAIN, 20)
+    assert lesson.population.lengths.max() > 8
+    assert reference.same_bits(bounded.log_probability(lesson.population), plain.log_probability(lesson.population))
+    assert reference.same_bits(flat(bounded.gradient(lesson)), flat(plain.gradient(lesson)))
+    short = SearchSpace(LIBRARY, 4, 8)
+    alike = moved(short, PolicySettings())
+    assert same_rows(bounded.sample(200, seed=3, step=1), alike.sample(200, seed=3, step=1))
+    assert plain.sample(200, seed=3, step=1).lengths.max() > 8
+
+
+@pytest.mark.parametrize("longest", [None, 20, 30])
+def test_a_bound_above_that_of_the_space_is_none(longest: int | None) -> None:
+    policy = LSTMPolicy(PLAIN, PolicySettings(longest_sample=longest))
+    assert same_rows(policy.sample(100, seed=0, step=0), PLAIN.sample(100, seed=0))
+
+
+def test_samples_shorter_than_any_row_of_the_space_are_refused() -> None:
+    with pytest.raises(SettingsError, match="1 <= min_length <= max_length"):
+        LSTMPolicy(PLAIN, PolicySettings(longest_sample=3))
+
+
 # --- State -----------------------------------------------------------------------------------------------------------
 
 
@@ -578,6 +620,8 @@ def test_a_lesson_needs_one_weight_for_each_row() -> None:
         {"learning_rate": -0.1},
         {"learning_rate": np.nan},
         {"learning_rate": np.inf},
+        {"longest_sample": 0},
+        {"longest_sample": -3},
     ],
     ids=str,
 )

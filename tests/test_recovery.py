@@ -264,6 +264,149 @@ def test_a_constant_that_is_no_simple_number_is_snapped_to_the_target_s(checker:
     assert recovery.verdict is not Verdict.EXACT
 
 
+# --- Angles -----------------------------------------------------------------------------------------------------------
+
+JIN_6 = "1.35*x1*x2 + 5.5*sin((x1 - 1) * (x2 - 1))"
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("1.3499999999999994*x2*x1 - -5.500000000000002*sin(x2 - (x2*x1 - (x1 + -41.840704496667314)))", JIN_6, -3, 3),
+        (f"1.35*x1*x2 + 5.5*sin((x1 - 1)*(x2 - 1) + {14 * math.pi})", JIN_6, -3, 3),
+        (f"sin(x1 + {0.25 + 10.5 * math.pi})", "cos(x1 + 0.25)", -1, 1),
+        (f"cos(x1 + {1 / 3 - 3.5 * math.pi})", "-sin(x1 + 1/3)", -1, 1),
+        (f"tan(2*x1 + {0.8 + 40 * math.pi:.9f})", "tan(2*x1 + 0.8)", -0.3, 0.3),
+        (f"sin(x1*cos(x2 + {1 + 17 * math.pi}))", "-sin(x1*cos(x2 + 1))", -1, 1),
+        (f"sin(2*(x1 + {0.25 + 6.5 * math.pi}))", "-sin(2*x1 + 0.5)", -1, 1),
+    ],
+    ids=lambda case: case[0],
+)
+def test_whole_turns_are_taken_off_angles(checker: Checker, case: Case) -> None:
+    recovery = verify(checker, case)
+    assert recovery.verdict is Verdict.EXACT, recovery
+    assert "after snapping constants" in recovery.evidence
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        (f"2 + sin(x1 + {-1 - 14 * math.pi + 1e-5})", "2 + sin(x1 - 1)", -1, 1),
+        (f"2 + sin(x1 + {13 * math.pi + 5e-6})", "2 - sin(x1)", -1, 1),  # 1.2e-7 of the number, but 5e-6 of an angle
+        (f"exp(x1 + {-1 - 14 * math.pi})", "exp(x1 - 1)", -1, 1),
+        (f"sin(x1 * {1 + 14 * math.pi})", "sin(x1)", -1, 1),
+        (f"2 + sin(x1 + {-1 - 14 * math.pi}) + 1e-5*x1", "2 + sin(x1 - 1)", -1, 1),
+        (f"sin(x1 + {-1 - 13 * math.pi})", "sin(x1 - 1)", -1, 1),  # the other sign
+        (f"sin(x1*(x2 + {14 * math.pi}))", "sin(x1*x2)", -1, 1),
+    ],
+    ids=lambda case: case[0],
+)
+def test_an_angle_or_another_number_that_is_only_near_whole_turns_is_left_as_it_is(
+    checker: Checker, case: Case
+) -> None:
+    assert verify(checker, case).verdict is Verdict.NO
+
+
+# --- The form, whatever its constants ---------------------------------------------------------------------------------
+
+
+def verify_form(checker: Checker, case: Case) -> Recovery:
+    text, target_text, low, high = case
+    target = formula(target_text)
+    return checker.check(formula(text), target, samples(target, low, high), refit=True)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("1.9*x1 + 1.2", "2*x1 + 1", -1, 1),
+        ("1.2*x1*x1*x1 + 0.9*x1*x1 + 1.1*x1", "x1^3 + x1^2 + x1", -1, 1),
+        ("x1*(1.2*x1*(0.9*x1 + 1.1) + 0.98)", "x1^3 + x1^2 + x1", -1, 1),
+        ("(x1 + 0.9) * (x1 - 1.1)", "x1^2 - 1", -1, 1),
+        ("1.3*sin(2.9*x1 + 0.4)", "1.5*sin(3.1*x1 + 0.5)", -1, 1),
+        ("1.3*cos(x1 + 1.4)", "sin(x1)", -1, 1),
+        ("1.04*x1^3.03", "x1^3", 0.5, 2),
+        ("1.3*x1*x2 + 5.6*sin((x1 - 1.02)*(x2 - 0.97))", JIN_6, -3, 3),
+        # More constants than the target needs, but no more terms: others can stand in for some of them.
+        ("1.3*(1.7*x1 + 0.8)", "2*x1 + 1", -1, 1),
+        ("0.9*x1 + 0.95*x1", "2*x1", -1, 1),
+        ("1.1*log(2.31*x1 + 2.4) - 0.7", "log(x1 + 1)", 0, 2),
+        ("1.1*exp(0.9*x1 + 0.1)*1.03", "exp(x1)", -1, 1),
+    ],
+    ids=lambda case: f"{case[1]}: {case[0]}",
+)
+def test_noise_in_the_constants_does_not_hide_the_form(checker: Checker, case: Case) -> None:
+    recovery = verify_form(checker, case)
+    assert recovery.verdict is Verdict.EXACT, recovery
+    assert recovery.test_nmse > 1e-6, "that of the expression as it was given"
+    assert verify(checker, case).verdict is Verdict.NO
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("1.9*x1 + 0.01", "2*x1", -1, 1),
+        ("1.9*x1 + 0.01*x1^2", "2*x1", -1, 1),
+        ("1.9*x1 + 0.5 - 0.51", "2*x1", -1, 1),
+        ("2.1*(x1 + 0.3) - 0.55", "2*x1", -1, 1),
+        ("1.2*x1 + 0.01*0.02*x2", "x1", -1, 1),
+        ("(x1 + 0.01) * x2", "x1*x2", -1, 1),
+        ("1.3*sin(2.9*x1 + 0.1)", "1.5*sin(3.1*x1)", -1, 1),
+        ("1.2*x1*x1*x1 + 0.9*x1*x1 + 1.1*x1 + 0.0003*quartic(x1)", "x1^3 + x1^2 + x1", -1, 1),
+        # Terms that vanish although no constant becomes 0.
+        ("x1 + x1*log(1.01)", "x1", -1, 1),
+        ("x1 + x1*(1.01 - 1)", "x1", -1, 1),
+        ("x1 + x1^2/1000", "x1", -1, 1),
+        # As it is written it is the target, but with one term too many.
+        ("2*x1 + 3.108624468950438e-13", "x1 + x1", 1, 3),
+    ],
+    ids=lambda case: f"{case[1]}: {case[0]}",
+)
+def test_a_form_with_a_term_that_the_target_has_not_is_another_form(checker: Checker, case: Case) -> None:
+    recovery = verify_form(checker, case)
+    assert recovery.verdict is Verdict.NO, recovery
+    assert "superfluous" in recovery.evidence
+    assert recovery.largest_relative_difference < 1e-6, "the values alone would not tell"
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("1.5*sin(0.9*x1)", "x1", -1e-2, 1e-2),
+        ("1 + 0.51*x1^2 + 0.04*x1^4 + 0.001*x1^6 + 2e-5*x1^8", COSH, -1, 1),
+        ("0.9*x1^3*exp(-1.02*x1)", "x1^3 / (exp(x1) - 1)", 20, 40),
+        ("1.1*x1*x1 + 0.9", "x1^3 + 1", 0, 1),
+        ("1.3*exp(-0.9*x1)", "1/(1 + x1)", 0, 1),
+        (EXP_SIN, NGUYEN_3, -1, 1),
+    ],
+    ids=lambda case: f"{case[1]}: {case[0]}"[:60],
+)
+def test_refitting_makes_no_look_alike_the_target(checker: Checker, case: Case) -> None:
+    recovery = verify_form(checker, case)
+    assert recovery.verdict is Verdict.NO, recovery
+    assert "differs by" in recovery.evidence
+
+
+def test_an_expression_without_constants_is_checked_as_before(checker: Checker) -> None:
+    for case in [*WRITTEN_WITH_KOZA_TOKENS[:5], ("x1 + x1 - x1*x1/x1", "x1", -1, 1), ("sin(x1)", "x1", -1e-4, 1e-4)]:
+        plain, form = verify(checker, case), verify_form(checker, case)
+        assert dataclasses.replace(plain, seconds=0.0) == dataclasses.replace(form, seconds=0.0)
+
+
+def test_noise_in_the_test_set_is_not_what_constants_are_refitted_to(checker: Checker) -> None:
+    target = formula("x1^2 + x1")
+    noisy = samples(target, -1, 1).with_noise(0.1, seed=0)
+    recovery = checker.check(formula("1.1*x1*x1 + 0.95*x1"), target, noisy, refit=True)
+    assert recovery.verdict is Verdict.EXACT, recovery
+    assert check(formula("1.1*x1*x1 + 0.95*x1"), target, noisy, refit=True).verdict is Verdict.EXACT
+
+
+def test_a_target_that_has_no_value_at_the_test_set_s_inputs_leaves_nothing_to_refit_to(checker: Checker) -> None:
+    target = formula("log(-1 - square(x1))")
+    data = Dataset.of(np.ones((5, 3)), np.ones(5))
+    assert checker.check(formula("1.1*x1"), target, data, refit=True).verdict is Verdict.NO
+
+
 # --- The process ------------------------------------------------------------------------------------------------------
 
 SLOW: Case = (
@@ -469,3 +612,27 @@ def test_nothing_makes_it_stumble(checker: Checker, expression: Expression) -> N
     assert checker.check(expression, expression, data).verdict is Verdict.EXACT
     constant = Expression(Library.of([0.0], columns), (columns,), (math.nan,))
     assert checker.check(expression, constant, data).verdict in Verdict
+
+
+@settings(max_examples=40, deadline=None)
+@given(expression=expressions(SMOOTH, max_length=15), other=expressions(SMOOTH, max_length=15))
+def test_a_factor_keeps_the_form_and_any_further_term_changes_it(
+    checker: Checker, expression: Expression, other: Expression
+) -> None:
+    library = Library.of([token.name for token in SMOOTH.tokens if token.arity], 2, constants=True)
+    target = formula(str(expression), library)
+    data = samples(target, -1, 1, columns=2)
+    # Another term is one that neither a factor nor a constant can stand in for.
+    known = np.stack([data.y, np.ones(len(data))], axis=1)
+    term = other.evaluate(data.X)
+    rest = term - known @ np.linalg.lstsq(known, term, rcond=None)[0]
+    assume(np.ptp(data.y) > 1e-2)
+    assume(np.abs(rest).max() > 1e-2)
+    for text, verdict in [
+        (f"1.1 * ({expression})", Verdict.EXACT),
+        (f"1.1 * ({expression}) + 0.01", Verdict.NO),
+        (f"({expression}) + 0.02 * ({other})", Verdict.NO),
+        (f"1.05 * ({expression}) - 0.02 * ({other}) + 0.01", Verdict.NO),
+    ]:
+        recovery = checker.check(formula(text, library), target, data, refit=True)
+        assert recovery.verdict is verdict, (text, recovery)

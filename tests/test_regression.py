@@ -28,7 +28,7 @@ from symseed import (
     fit,
 )
 from symseed.reward import Metric, reward
-from symseed.task import Counts
+from symseed.task import Counts, Scored
 
 LIBRARY = Library.of(["add", "sub", "mul", "div", "sin", "cos", "exp", "log"], 2)
 FITTED = Library.of(["add", "mul", "sin", "exp", "const"], 2)
@@ -57,6 +57,45 @@ def test_equal_rows_are_computed_once_and_every_row_is_charged() -> None:
     assert reference.same_bits(second.reward, first.reward[::-1].copy())
     assert reference.same_bits(second.failure, first.failure[::-1].copy())
     assert reference.same_bits(second.position, first.position[::-1].copy())
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_each_different_row_is_computed_where_it_first_comes(threads: int) -> None:
+    """`computed` says of which rows that was, among themselves and across calls; the counters are its sums."""
+    task = RegressionTask(LIBRARY, dataset(), RegressionSettings(threads=threads))
+    seen: set[tuple[int, ...]] = set()
+    evaluated = 0
+    for step in range(3):
+        population = SearchSpace(LIBRARY, 1, 5).sample(300, seed=1, step=step)
+        scored = task.evaluate(population)
+        expected = []
+        for expression in population:
+            expected.append(expression.ids not in seen)
+            seen.add(expression.ids)
+        assert scored.computed.dtype == np.bool_
+        assert scored.computed.tolist() == expected
+        assert 0 < sum(expected) < 300
+        evaluated += sum(expected)
+        assert task.counts.evaluated == evaluated
+        # The marks stay with their rows.
+        reverse = np.arange(300)[::-1]
+        assert scored.take(reverse).computed.tolist() == expected[::-1]
+        assert Scored.concatenate([scored, scored]).computed.tolist() == expected * 2
+    assert not task.evaluate(population).computed.any()
+
+
+def test_fitted_rows_are_computed_where_they_first_come() -> None:
+    population = SearchSpace(FITTED, 4, 8).sample(100, seed=5)
+    task = RegressionTask(FITTED, dataset())
+    scored = task.evaluate(Population.concatenate([population, population]))
+    different = {expression.ids for expression in population}
+    assert np.count_nonzero(scored.computed[:100]) == len(different)
+    assert not scored.computed[100:].any()
+
+
+def test_all_rows_of_a_task_of_ones_own_count_as_computed() -> None:
+    population = SearchSpace(LIBRARY, 1, 5).sample(4, seed=0)
+    assert Scored.of(population, np.zeros(4)).computed.tolist() == [True] * 4
 
 
 def test_counters_add_up_over_overlapping_calls() -> None:
@@ -175,10 +214,10 @@ def test_the_estimate_of_different_rows_is_good_at_every_size(count: int) -> Non
     constants[:, 2] = np.arange(count)
     lengths = np.full(count, 3, dtype=np.int32)
     for _ in range(2):
-        *_, evaluated = cache.score(
+        *_, computed = cache.score(
             library.vocabulary, samples, tokens, lengths, constants, fit=None, strict=False, threads=1
         )
-        assert evaluated == count
+        assert computed.tolist() == [1] * count
         assert cache.unique == pytest.approx(count, rel=0.03, abs=1.0)
     assert cache.size == 0
 
@@ -194,9 +233,10 @@ def test_the_cache_keeps_to_its_memory_and_holds_what_fits() -> None:
         constants[:, 2] = np.arange(count) + step * count
         lengths = np.full(count, 3, dtype=np.int32)
         for expected in (count, 0):
-            error, _, _, _, evaluated = cache.score(
+            error, _, _, _, computed = cache.score(
                 library.vocabulary, samples, tokens, lengths, constants, fit=None, strict=False, threads=1
             )
+            evaluated = np.count_nonzero(computed)
             np.testing.assert_array_equal(error, constants[:, 2] ** 2)
             assert evaluated <= expected if expected else evaluated < count // 2
         assert cache.bytes <= 2**20

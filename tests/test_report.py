@@ -8,7 +8,10 @@ import json
 from dataclasses import replace
 from statistics import fmean
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from symseed import benchmarks, methods, report
 from symseed.bench import RunKey, RunRecord, failed
@@ -79,12 +82,106 @@ def test_rows_are_in_the_order_of_methods_and_catalogue_whatever_that_of_the_rec
 
 def test_summaries_are_means_over_problems_and_say_how_many_have_runs() -> None:
     nggp, dsr = report.build(records()).summaries
-    assert nggp.means["nguyen"] == report.SetMean(recovered=62.5, reference=87.5, paper=92.33, covered=2, size=12)
-    assert nggp.means["r"] == report.SetMean(recovered=0.0, reference=0.0, paper=33.33, covered=1, size=3)
-    assert nggp.means["livermore"] == report.SetMean(recovered=None, reference=None, paper=71.09, covered=0, size=22)
+    nguyen, r, livermore = (nggp.means[key] for key in ("nguyen", "r", "livermore"))
+    assert (nguyen.recovered, nguyen.reference, nguyen.paper, nguyen.covered, nguyen.size) == (62.5, 87.5, 92.33, 2, 12)
+    assert (r.recovered, r.reference, r.paper, r.covered, r.size) == (0.0, 0.0, 33.33, 1, 3)
+    assert (livermore.recovered, livermore.reference, livermore.paper, livermore.covered) == (None, None, 71.09, 0)
+    assert (nguyen.runs, r.runs, livermore.runs, livermore.interval) == ((2, 4), (1, 1), None, None)
     assert nggp.means["all"].recovered == pytest.approx(125 / 3)
     assert (nggp.means["all"].covered, nggp.means["all"].size) == (3, 37)
     assert dsr.means["all"].covered == 0
+
+
+def test_the_interval_of_a_mean_over_one_problem_is_wilsons() -> None:
+    rows = report.build(records()).rows
+    assert report.mean_over(["Nguyen-1"], rows, method="nggp").interval == pytest.approx(report.wilson(3, 4))
+
+
+def test_the_interval_of_a_mean_is_narrower_than_those_of_its_problems_and_holds_the_mean() -> None:
+    runs = [
+        record(f"Nguyen-{n}", "nggp", seed, "exact" if seed < 20 else "no") for n in (1, 2, 3, 4) for seed in range(25)
+    ]
+    rows = report.build(runs).rows
+    one, four = (
+        report.mean_over([f"Nguyen-{n}" for n in range(1, count + 1)], rows, method="nggp") for count in (1, 4)
+    )
+    assert one.interval is not None
+    assert four.interval is not None
+    # Four times the runs: half the width.
+    assert four.interval[1] - four.interval[0] == pytest.approx((one.interval[1] - one.interval[0]) / 2)
+    assert four.interval[0] < 80.0 < four.interval[1]
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=12))
+def test_the_interval_of_a_mean_stays_between_0_and_100_and_is_never_empty(successes: list[int]) -> None:
+    names = [f"Nguyen-{n + 1}" for n in range(len(successes))]
+    runs = [
+        record(name, "nggp", seed, "exact" if seed < count else "no")
+        for name, count in zip(names, successes, strict=True)
+        for seed in range(3)
+    ]
+    mean = report.mean_over(names, report.build(runs).rows, method="nggp")
+    assert mean.recovered is not None
+    assert mean.interval is not None
+    low, high = mean.interval
+    assert -1e-9 <= low <= mean.recovered <= high <= 100 + 1e-9
+    assert high - low > 1.0
+
+
+def everywhere(method: str, share: float, seeds: int = 25) -> list[RunRecord]:
+    """Hold runs of a method on all 37 problems, of which the same share recovers its target in each."""
+    return [
+        record(problem, method, seed, "exact" if seed < share * seeds else "no")
+        for problem in report.problems_of("all")
+        for seed in range(seeds)
+    ]
+
+
+def test_a_mean_is_given_only_where_the_whole_set_has_runs() -> None:
+    runs = everywhere("nggp", 0.6)
+    whole = report.build(runs).mean("nggp", "all")
+    assert whole is not None
+    assert whole.recovered == pytest.approx(60.0)
+    less = report.build([run for run in runs if run.problem != "R-1*"])
+    assert less.mean("nggp", "all") is None
+    assert less.mean("nggp", "r") is None
+    assert less.mean("nggp", "livermore") is not None
+    assert less.mean("dsr", "all") is None
+
+
+def test_s_is_answered_by_nggp_itself_where_its_own_s_has_no_runs() -> None:
+    assert report.by_generations(report.build(everywhere("nggp", 0.6, 1)))[25] == "nggp"
+    own = report.by_generations(report.build([*everywhere("nggp", 0.6, 1), *everywhere("nggp-s-25", 0.6, 1)]))
+    assert own == {count: f"nggp-s-{count}" for count in methods.GENERATIONS}
+
+
+def test_what_differs_from_the_paper_beyond_chance_is_found_and_what_does_not_is_not() -> None:
+    figures = report.paper().problems["nggp"]
+    same = [
+        record(problem, "nggp", seed, "exact" if seed < figures[problem] / 4 else "no")
+        for problem in report.problems_of("all")
+        for seed in range(25)
+    ]
+    compared = report.comparisons(report.build(same))
+    assert len(compared) == 4 + 37
+    assert not any(comparison.differs for comparison in compared)
+    # Livermore-5, 4 % in the paper: one run more is chance, all runs are not.
+    for successes, differs in ((2, False), (25, True)):
+        changed = [record("Livermore-5", "nggp", seed, "exact" if seed < successes else "no") for seed in range(25)]
+        found = {c.where: c for c in report.comparisons(report.build([*same, *changed]))}["Livermore-5"]
+        assert (found.ours, found.paper, found.differs) == (4.0 * successes, 4, differs)
+
+
+def test_the_interval_of_a_difference_is_newcombes() -> None:
+    ours, theirs = (100.0, report.wilson(10, 10)), (0.0, report.wilson(0, 20))
+    # Newcombe (1998), table II, method 10, of 10/10 - 0/20.
+    assert report._comparison("nggp", "R-1*", ours, theirs).interval == pytest.approx((67.91, 100.0), abs=0.005)
+
+
+def test_the_root_mean_square_error_is_in_the_units_of_y() -> None:
+    _, test = benchmarks.get("Jin-1").datasets(0)
+    half = replace(record("Jin-1", "nggp", 0), test_nmse=0.25)
+    assert report.rmse(half) == pytest.approx(0.5 * float(np.std(test.y)))
 
 
 def test_a_problem_and_a_method_that_nobody_knows_are_reported_last_and_without_a_figure_of_the_paper() -> None:
@@ -213,6 +310,38 @@ def test_the_papers_first_table_averages_to_its_printed_averages(method: str) ->
     paper = report.paper()
     mean = fmean(paper.problems[method][problem] for problem in benchmarks.SETS["Nguyen"])
     assert mean == pytest.approx(paper.nguyen_plain[method], abs=0.051)
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "average"),
+    [
+        ("jin", "nggp", 0.0),
+        ("jin", "dsr", 0.45),
+        ("jin", "bsr", 2.42),
+        ("neat", "nggp", 0.1139),
+        ("neat", "dsr", 0.1756),
+        ("neat", "neat-gp", 0.1977),
+    ],
+)
+def test_the_papers_errors_average_to_its_printed_averages(table: str, column: str, average: float) -> None:
+    paper = report.paper()
+    figures = (paper.jin if table == "jin" else paper.neat)[column]
+    assert tuple(figures) == benchmarks.SETS[table.capitalize()]
+    assert fmean(figures.values()) == pytest.approx(average, abs=0.005 if table == "jin" else 0.0001)
+
+
+def test_the_papers_times_average_to_its_printed_average() -> None:
+    runtime = report.paper().runtime
+    assert tuple(runtime) == benchmarks.SETS["Nguyen-paper"]
+    assert fmean(runtime.values()) == pytest.approx(265.54, abs=0.006)
+
+
+def test_the_papers_hard_cases_and_intervals_are_as_printed() -> None:
+    paper = report.paper()
+    assert paper.hard_cases["nggp"] == {"Nguyen-12": 1.41e-4, "R-1": 3.55e-5, "R-2": 2.83e-4}
+    assert paper.hard_cases["dsr"] == {"Nguyen-12": 2.01e-2, "R-1": 2.74e-3, "R-2": 5.31e-3}
+    assert paper.intervals == {"all": 1.54, "nguyen": 1.76, "r": 2.81, "livermore": 1.32}
+    assert paper.runs == 25
 
 
 @pytest.mark.parametrize("method", sorted(report.paper().summary))

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 import reference
@@ -25,7 +26,11 @@ from symseed import (
     RegressionTask,
     SearchSpace,
     SettingsError,
+    benchmarks,
+    evaluate,
+    methods,
 )
+from symseed.completion import Completer, CompletionCounts, CompletionSettings
 from symseed.dataset import Floats
 from symseed.evolution import EvolutionSettings
 from symseed.policy import Lesson, LSTMPolicy, PolicySettings
@@ -633,6 +638,88 @@ def test_fitted_constants_are_those_of_the_best() -> None:
     result = run(SearchSpace(library, 4, 12), task, SearchSettings(batch=100), budget=Budget(50_000))
     assert result.is_solved
     np.testing.assert_allclose(result.best.evaluate(np.array([[2.0], [5.0]])), [13.5, 91.2], rtol=1e-6)
+
+
+# --- Completion ------------------------------------------------------------------------------------------------------
+
+
+def with_method(problem: str, method: str, seed: int, budget: int) -> SearchResult:
+    """Run one of the methods on one of the problems."""
+    chosen, how = benchmarks.get(problem), methods.get(method)
+    train, test = chosen.datasets()
+    task = RegressionTask(chosen.library, train, test=test)
+    return run(how.space(chosen.library), task, how.settings, seed=seed, budget=Budget(budget))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_completion_finds_what_the_same_search_without_it_does_not(seed: int) -> None:
+    plain, completed = (with_method("Livermore-5", name, seed, 15_000) for name in ("nggp", "nggp-complete"))
+    assert plain.reason is StopReason.EXPRESSIONS
+    assert completed.is_solved
+    assert completed.history[-1].charged < 15_000
+    x = np.random.default_rng(9).uniform(-3.0, 3.0, (50, 2))
+    expected = x[:, 0] ** 4 - x[:, 0] ** 3 + x[:, 0] ** 2 - x[:, 1]
+    np.testing.assert_allclose(completed.best.evaluate(x), expected, atol=1e-7)
+    # The counters go on from step to step, and nothing is found without looking.
+    for before, after in itertools.pairwise(completed.history):
+        assert after.completion.lookups > before.completion.lookups
+    counts = completed.history[-1].completion
+    assert counts.lookups > counts.hits >= counts.splices > 0
+
+
+def test_without_completion_nothing_is_counted() -> None:
+    result = run(SPACE, nguyen7(), SMALL, budget=Budget(1000))
+    assert SMALL.completion is None
+    assert {step.completion for step in result.history} == {CompletionCounts(0, 0, 0)}
+
+
+def test_each_splice_is_scored_and_charged_and_the_search_goes_on_as_without() -> None:
+    """Nothing solves the task here, so all three score the same rows, and two of them their splices too."""
+
+    def found(completion: CompletionSettings | None) -> list[Step]:
+        settings = dataclasses.replace(SMALL, completion=completion)
+        x = np.linspace(-1.0, 1.0, 20)
+        task = RegressionTask(KOZA, Dataset.of(x, x * x + x), RegressionSettings(solved_nmse=0.0))
+        search = steps(SPACE, task, settings, seed=3, budget=Budget(1_000_000))
+        return list(itertools.islice(search, 30))
+
+    plain, of_samples, of_all = found(None), found(CompletionSettings(generations=False)), found(CompletionSettings())
+    for search in (of_samples, of_all):
+        for without, step in zip(plain, search, strict=True):
+            assert (step.sampled, step.evolved) == (without.sampled, without.evolved)
+            assert step.charged == without.charged + step.completion.splices
+            assert without.evaluated <= step.evaluated <= without.evaluated + step.completion.splices
+            assert step.reward >= without.reward
+        assert search[-1].completion.splices > 0
+    # Generations have two to three times as many new rows as the samples they began with.
+    assert of_all[-1].completion.lookups > 2 * of_samples[-1].completion.lookups > 0
+
+
+def test_rows_are_completed_where_they_are_new_and_have_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row that was known, or that failed, is not looked at again."""
+    given: list[set[bytes]] = []
+    native = Completer.complete
+
+    def watched(self: Completer, population: Population, rows: npt.NDArray[np.intp]) -> Population:
+        given.append(set(keys(population.take(rows))))
+        assert len(given[-1]) == len(rows)
+        assert not evaluate(population.take(rows), nguyen7().dataset).failure.any()
+        return native(self, population, rows)
+
+    monkeypatch.setattr(Completer, "complete", watched)
+    settings = dataclasses.replace(SMALL, completion=CompletionSettings())
+    run(SPACE, nguyen7(solved_nmse=0.0), settings, budget=Budget(1500))
+    assert len(given) > 20
+    assert sum(map(len, given)) == len(set().union(*given)) > 100
+
+
+def test_completion_needs_a_task_with_data() -> None:
+    settings = dataclasses.replace(SMALL, completion=CompletionSettings())
+    task = FunctionTask(KOZA, unending)
+    sentence = "`completion` needs a task with data to complete rows for, a RegressionTask, but this is a FunctionTask"
+    with pytest.raises(SettingsError, match=sentence):
+        run(SPACE, task, settings, budget=Budget(100))
+    assert task.counts == Counts()
 
 
 # --- Settings --------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import reference
 from symseed import Expression, Library, Population, SearchSpace, SettingsError
+from symseed.dataset import Floats
 from symseed.policy import Lesson, LSTMPolicy
 from symseed.task import Scored
 from symseed.training import (
@@ -21,6 +22,7 @@ from symseed.training import (
     RiskSeekingTrainer,
     Trainer,
     VanillaTrainer,
+    corrected,
 )
 
 LIBRARY = Library.of(["add", "mul", "sin", "exp"], 2)
@@ -199,6 +201,40 @@ def test_draws_are_even_and_depend_on_seed_and_step_only() -> None:
     counts = np.bincount(drawn(1), minlength=5)
     assert counts[0] == 0
     assert np.all(np.abs(counts[1:] - 200) < 60)  # standard deviation 12
+
+
+# --- Rows that the policy did not sample -----------------------------------------------------------------------------
+
+
+class TablePolicy(LSTMPolicy):
+    """A policy of known probabilities: those of the pool's rows."""
+
+    def __init__(self, log_probabilities: dict[int, float]) -> None:
+        super().__init__(SPACE)
+        self.table = log_probabilities
+
+    def log_probability(self, population: Population) -> Floats:
+        return np.array([self.table[row] for row in row_of(population)])
+
+
+def test_rows_of_evolution_count_by_their_probability_per_token_against_the_typical_sample() -> None:
+    # Samples are rows 0 to 2, of 1 to 3 tokens: -1, -2 and -3 per token. Row i has i + 1 tokens.
+    policy = TablePolicy({0: -1.0, 1: -4.0, 2: -9.0, 3: -16.0, 4: -5.0, 5: -math.inf, 6: -14.0})
+    rows = [3, 0, 4, 1, 5, 6]
+    weights = np.array([0.5, 0.1, 0.25, -0.2, 2.0, -0.75])
+    lesson = Lesson(POOL.take(np.array(rows)), weights, 0.03, 0.7)
+    after = corrected(lesson, POOL.take(np.arange(3)), policy)
+    # -4 and -1 per token against -2: the first is less likely, the second more, and no row counts more than it did.
+    expected = [0.5 * math.exp(-2.0), 0.1, 0.25, -0.2, 0.0, -0.75]
+    np.testing.assert_allclose(after.weights, expected, rtol=1e-15)
+    assert row_of(after.population) == rows
+    assert (after.entropy_weight, after.entropy_decay) == (0.03, 0.7)
+    assert weights[0] == 0.5, "the lesson that was given is as it was"
+
+
+def test_a_lesson_of_samples_alone_is_left_as_it_is_without_asking_the_policy() -> None:
+    lesson = Lesson(POOL.take(np.array([2, 0])), np.array([1.0, 2.0]))
+    assert corrected(lesson, POOL.take(np.arange(3)), TablePolicy({})) is lesson
 
 
 # --- All of them -----------------------------------------------------------------------------------------------------

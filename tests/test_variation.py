@@ -274,6 +274,137 @@ def test_a_shrink_puts_an_argument_in_the_place_of_an_operator_below_the_root() 
     assert shrunk > 250  # of 400
 
 
+def inserted_number(old: Pairs, new: Pairs, library: Library) -> list[tuple[int, str, Pairs]]:
+    """Return every reading of `new` as `old` in which a subtree f became f op n: its place, op and n."""
+    found = []
+    for begin in range(len(old)):
+        end = subtree_end(old, begin)
+        number = new[end + 1 : end + 1 + len(new) - len(old) - 1]
+        if new == old[:begin] + new[begin : begin + 1] + old[begin:end] + number + old[end:]:
+            found.append((begin, library[new[begin][0]].name, number))
+    return found
+
+
+def value_of(ids: Pairs, library: Library) -> set[float]:
+    """Return what a subtree without constants is at some points, rounded."""
+    X = np.random.default_rng(0).uniform(0.5, 3.0, (5, len(library.variables)))
+    expression = Expression(library, tuple(i for i, _ in ids), (np.nan,) * len(ids))
+    return set(np.round(reference.evaluate(expression, X).values, 12).tolist())
+
+
+def test_a_number_mutation_adds_subtracts_multiplies_or_divides_by_a_small_number() -> None:
+    """Any subtree f becomes f op n; 2 is a literal of the library, and the others are spelt with a variable."""
+    places: collections.Counter[bool] = collections.Counter()
+    kinds: collections.Counter[tuple[str, float]] = collections.Counter()
+    for old, new in mutated(Mutation.NUMBER, parents()):
+        readings = inserted_number(old, new, LIBRARY)
+        assert readings
+        begin, name, number = readings[0]
+        (value,) = value_of(number, LIBRARY)
+        kinds[name, value] += 1
+        places[begin == 0] += 1
+        assert len(number) == {1.0: 3, 2.0: 1, 3.0: 7, 0.5: 5}[value]
+    assert set(kinds) == set(itertools.product(("add", "sub", "mul", "div"), (1.0, 2.0, 3.0, 0.5)))
+    assert all(10 < count < 45 for count in kinds.values())  # 25 each
+    assert places[True] > 10
+    assert places[False] > 100
+
+
+def test_a_row_with_a_number_is_the_old_one_with_f_op_n_in_the_place_of_f() -> None:
+    """The same said by values: 400 mutants of sin(x1) are sin(x1) op n or sin(x1 op n), and all of these occur."""
+    row = Expression.parse("sin(x1)", KOZA)
+    space = SearchSpace(KOZA, 1, 30, constraints=())
+    children = mutate(space, Population.from_expressions([row] * 400), Mutation.NUMBER, seed=1)
+    X = np.random.default_rng(0).uniform(0.5, 3.0, (5, 2))
+    found = {tuple(np.round(child.evaluate(X), 9)) for child in children}
+    names, numbers = ("add", "sub", "mul", "div"), (1.0, 2.0, 3.0, 0.5)
+    apply = {name: reference.OPERATORS[name].value for name in names}
+    expected = [apply[name](np.sin(X[:, 0]), n) for name in names for n in numbers]
+    expected += [np.sin(apply[name](X[:, 0], n)) for name in names for n in numbers]
+    assert found == {tuple(np.round(values, 9)) for values in expected}
+
+
+@pytest.mark.parametrize("literals", [(), (1.0,), (2.0, 3.0), (1.0, 2.0, 3.0, 0.5)], ids=str)
+def test_a_number_is_a_literal_where_the_library_has_one_and_else_is_spelt(literals: tuple[float, ...]) -> None:
+    library = Library.of(["add", "div", *literals, 7.0], 1)
+    space = SearchSpace(library, 1, 30, constraints=())
+    one = Population.from_expressions([Expression.parse("x1", library)] * 200)
+    spelt = {1.0: "div x1 x1", 2.0: "div add x1 x1 x1", 3.0: "div add x1 add x1 x1 x1", 0.5: "div x1 add x1 x1"}
+    expected = {
+        f"{name} x1 {value if value in literals else spelt[value]}" for name in ("add", "div") for value in spelt
+    }
+    assert {child.prefix for child in mutate(space, one, Mutation.NUMBER, seed=1)} == expected
+
+
+@pytest.mark.parametrize(
+    ("entries", "variables", "numbers"),
+    [
+        (["add", "mul", "sin"], 1, set()),  # nothing to divide by
+        (["mul", "div"], 1, {1.0}),  # 1 is x1 / x1, but 2 needs a sum
+        (["mul", 2.0], 1, {2.0}),
+        (["sin", "exp", 1.0, 2.0, 3.0], 1, set()),  # no operator to put above
+        (["add", "div", 7.0], 0, set()),  # no variable to spell with
+        (["add", "div", 7.0, 0.5], 0, {0.5}),
+    ],
+    ids=str,
+)
+def test_a_number_that_the_library_cannot_say_leaves_the_parent_as_it_was(
+    entries: list[str | float], variables: int, numbers: set[float]
+) -> None:
+    library = Library.of(entries, variables)
+    parent = Expression.parse_prefix("x1" if variables else "7.0", library)
+    space = SearchSpace(library, 1, 30, constraints=())
+    children = mutate(space, Population.from_expressions([parent] * 300), Mutation.NUMBER, seed=1)
+    found: collections.Counter[float | None] = collections.Counter()
+    for child in children:
+        new = tuple((i, None) for i in child.ids)
+        found[None if child == parent else value_of(new[2:], library).pop()] += 1
+    assert set(found) == numbers | {None}
+    assert all(45 < found[number] < 110 for number in numbers)  # each is drawn 75 times of 300
+
+
+def test_twice_puts_a_sum_or_product_of_a_subtree_with_itself_in_its_place() -> None:
+    names: collections.Counter[str] = collections.Counter()
+    places: collections.Counter[bool] = collections.Counter()
+    for old, new in mutated(Mutation.TWICE, parents()):
+        readings = [
+            begin
+            for begin in range(len(old))
+            if new
+            == old[:begin]
+            + new[begin : begin + 1]
+            + 2 * old[begin : subtree_end(old, begin)]
+            + old[subtree_end(old, begin) :]
+        ]
+        assert readings
+        names[LIBRARY[new[readings[0]][0]].name] += 1
+        places[readings[0] == 0] += 1
+    assert set(names) == {"add", "mul"}
+    assert all(150 < count < 250 for count in names.values())
+    assert places[True] > 10
+    assert places[False] > 100
+
+
+def test_twice_is_f_plus_f_or_f_times_f_in_values_too() -> None:
+    row = Expression.parse("sin(x1)", KOZA)
+    space = SearchSpace(KOZA, 1, 30, constraints=())
+    children = mutate(space, Population.from_expressions([row] * 100), Mutation.TWICE, seed=1)
+    assert {str(child) for child in children} == {
+        "sin(x1) + sin(x1)",
+        "sin(x1) * sin(x1)",
+        "sin(x1 + x1)",
+        "sin(x1 * x1)",
+    }
+
+
+def test_twice_without_a_sum_or_a_product_leaves_the_parent_as_it_was() -> None:
+    library = Library.of(["sub", "div", "sin"], 2)
+    space = SearchSpace(library, 1, 30, constraints=())
+    population = space.sample(50, seed=0)
+    children = mutate(space, population, Mutation.TWICE, seed=1)
+    assert list(children) == list(population)
+
+
 def test_a_mutation_draws_every_place_equally_often() -> None:
     library = Library.of(["add", "sin", "cos", "exp"], 2)
     row = Expression.parse_prefix("add sin x1 cos exp x2", library)
@@ -467,7 +598,7 @@ def test_the_share_touched_follows_from_the_two_probabilities(cross: float, muta
 @pytest.mark.parametrize("mutation", Mutation)
 def test_weights_choose_the_mutations(mutation: Mutation) -> None:
     weights = tuple(float(other is mutation) for other in Mutation)
-    how = VariationSettings(crossover=0.0, mutation=1.0, weights=weights)  # type: ignore[arg-type]
+    how = VariationSettings(crossover=0.0, mutation=1.0, weights=weights)
     population = parents()
     varied = next_generation(FREE, population, np.zeros(len(population)), how, seed=1)
     change = varied.population.lengths - population.lengths[varied.parent]
@@ -481,11 +612,27 @@ def test_weights_choose_the_mutations(mutation: Mutation) -> None:
     if mutation is Mutation.SUBTREE:
         assert change.min() < -2
         assert change.max() > 2
+    if mutation is Mutation.NUMBER:
+        assert set(change.tolist()) == {2, 4, 6, 8}  # an operator, and a number of 1, 3, 5 or 7 tokens
+    if mutation is Mutation.TWICE:
+        assert change.min() == 2
+        assert change.max() > 8
+
+
+def test_the_papers_four_mutations_are_the_default() -> None:
+    assert VariationSettings().weights == (1.0, 1.0, 1.0, 1.0, 0.0, 0.0)
+    assert [mutation.name for mutation in Mutation] == ["SUBTREE", "POINT", "INSERT", "SHRINK", "NUMBER", "TWICE"]
+    # Of a lone x1 the four make at most a tree of three tokens, unless it is new; the other two make more.
+    one = Population.from_expressions([Expression.parse("x1", KOZA)] * 2000)
+    space = SearchSpace(KOZA, 1, 30, constraints=())
+    how = VariationSettings(crossover=0.0, mutation=1.0, new_depth=0)
+    lengths = next_generation(space, one, np.zeros(2000), how, seed=1).population.lengths
+    assert set(lengths.tolist()) == {1, 2, 3}
 
 
 def test_mutations_are_drawn_in_proportion_to_their_weights() -> None:
     """Insertions lengthen rows by 1 or 2 and point mutations do not, so that the two can be told apart."""
-    how = VariationSettings(crossover=0.0, mutation=1.0, weights=(0.0, 3.0, 1.0, 0.0))
+    how = VariationSettings(crossover=0.0, mutation=1.0, weights=(0.0, 3.0, 1.0, 0.0, 0.0, 0.0))
     population = parents(2000)
     varied = next_generation(FREE, population, np.zeros(2000), how, seed=1)
     change = varied.population.lengths - population.lengths[varied.parent]
@@ -587,11 +734,11 @@ def test_parents_are_left_alone() -> None:
         {"new_depth": 17},
         {"new_depth": -1},
         {"retries": -1},
-        {"weights": (0.0, 0.0, 0.0, 0.0)},
-        {"weights": (1.0, 1.0, 1.0)},
-        {"weights": (1.0, -1.0, 1.0, 1.0)},
-        {"weights": (1.0, float("nan"), 1.0, 1.0)},
-        {"weights": (1.0, float("inf"), 1.0, 1.0)},
+        {"weights": (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)},
+        {"weights": (1.0, 1.0, 1.0, 1.0)},
+        {"weights": (1.0, 1.0, 1.0, 1.0, 1.0, -1.0)},
+        {"weights": (1.0, float("nan"), 1.0, 1.0, 0.0, 0.0)},
+        {"weights": (1.0, float("inf"), 1.0, 1.0, 0.0, 0.0)},
     ],
 )
 def test_settings_out_of_range_are_refused(values: dict[str, float]) -> None:

@@ -12,8 +12,8 @@
 #include <memory>
 #include <stdexcept>
 
-#include "parallel.hpp"
-#include "rows.hpp"
+#include "dispatch.hpp"
+#include "evaluate.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -85,6 +85,20 @@ inline Rows to_rows(const Vocabulary& vocabulary, const Tokens& tokens, const Le
   return rows;
 }
 
+inline void require_columns(const Vocabulary& vocabulary, const Samples& samples) {
+  for (std::size_t t = 0; t < vocabulary.size(); ++t) {
+    require(vocabulary.kind[t] != kVariable || static_cast<std::size_t>(vocabulary.variable[t]) < samples.variables,
+            "The library has a variable that is not a column of the data.");
+  }
+}
+
+inline Manner to_manner(bool strict, const std::optional<std::string>& instruction_set) {
+  for (const InstructionSet& set : instruction_sets()) {
+    if (!instruction_set || set.name == *instruction_set) return {set.kernels, strict};
+  }
+  throw std::invalid_argument("`instruction_set` must be one of `instruction_sets()`.");
+}
+
 // Has Python a signal to handle (Ctrl-C)? Its handler runs here; what it raises stays set for `run`.
 inline bool has_signal() {
   nb::gil_scoped_acquire gil;
@@ -104,6 +118,7 @@ void run(Work work) {
   }
 }
 
+void bind_complete(nb::module_& m);
 void bind_lstm(nb::module_& m);
 
 }  // namespace symseed

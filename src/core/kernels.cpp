@@ -164,6 +164,50 @@ void backward(const double* a, const double* b, const double* value, const doubl
   }
 }
 
+// The argument that gives a wanted value: by vectors, or point by point where the definition is one of numbers.
+template <class Op, int Argument, class Real>
+[[gnu::always_inline]] inline auto inverse_of(Real wanted, Real other)
+  requires(Op::arity == 1 ? requires { Op::inverse(wanted); } : requires { Op::inverse_a(wanted, other); })
+{
+  if constexpr (Op::arity == 1) {
+    return Op::inverse(wanted);
+  } else if constexpr (Argument == 0) {
+    return Op::inverse_a(wanted, other);
+  } else {
+    return Op::inverse_b(wanted, other);
+  }
+}
+
+template <class Op>
+inline constexpr bool kIsInvertible = requires { &Op::inverse; } || requires { &Op::inverse_a; };
+
+template <class Op, int Argument>
+bool inverse(const double* wanted, const double* other, double* out, int points) {
+  // A definition by numbers takes no vectors; where vectors are numbers, either does.
+  constexpr bool is_by_vectors = requires(Vec v) { inverse_of<Op, Argument, Vec>(v, v); };
+  Seen seen{};
+  for (int i = 0; i < points; i += kLanes) {
+    if constexpr (is_by_vectors) {
+      store(out + i, inverse_of<Op, Argument, Vec>(load(wanted + i), load(other + i)));
+    } else {
+      for (int lane = 0; lane < kLanes; ++lane) {
+        out[i + lane] = inverse_of<Op, Argument, double>(wanted[i + lane], other[i + lane]);
+      }
+    }
+    seen = note_non_finite(seen, load(out + i));
+  }
+  return !any_non_finite(seen);
+}
+
+template <class Op>
+constexpr std::array<Kernels::Inverse, 2> inverses() {
+  if constexpr (kIsInvertible<Op>) {
+    return {&inverse<Op, 0>, Op::arity == 2 ? &inverse<Op, 1> : nullptr};
+  } else {
+    return {nullptr, nullptr};
+  }
+}
+
 // term(i) summed into eight running sums, the same eight at every width.
 template <class Term>
 [[gnu::always_inline]] inline void add_to_lanes(double* lanes, int points, Term term) {
@@ -188,13 +232,21 @@ void add_product(const double* a, const double* b, const double* weight, int poi
   add_to_lanes(lanes, points, [=](int i) { return load(weight + i) * (load(a + i) * load(b + i)); });
 }
 
+void add_projections(const double* a, const double* weight, const double* other, int points, double* lanes) {
+  add_to_lanes(lanes, points, [=](int i) { return load(weight + i) * load(a + i); });
+  add_to_lanes(lanes + kGroup, points, [=](int i) { return load(other + i) * load(a + i); });
+  add_to_lanes(lanes + 2 * kGroup, points, [=](int i) { return absolute(load(weight + i) * load(a + i)); });
+}
+
 template <std::size_t... I>
 constexpr Kernels make_kernels(std::index_sequence<I...>) {
   return {&interpret_any,
           {&forward<std::tuple_element_t<I, Operators>>...},
           {&backward<std::tuple_element_t<I, Operators>>...},
+          {inverses<std::tuple_element_t<I, Operators>>()...},
           &add_squared_error,
-          &add_product};
+          &add_product,
+          &add_projections};
 }
 
 constexpr Kernels kTable = make_kernels(std::make_index_sequence<kOperatorCount>{});

@@ -47,16 +47,22 @@ struct Kernels {
   // grad_a = grad * d operator / d a, and likewise for b; non-finite slopes count as 0.
   using Backward = void (*)(const double* a, const double* b, const double* value, const double* grad, double* grad_a,
                             double* grad_b, int points);
+  // The values that one argument should have for the operator's to be `wanted`; `other` is the other argument, any
+  // values where there is none. Returns whether they are finite at all points.
+  using Inverse = bool (*)(const double* wanted, const double* other, double* out, int points);
   // Every token of a row, up to the first value that is not finite.
   using Interpret = Stop (*)(const Passage& passage);
   Interpret interpret;
   std::array<Forward, kOperatorCount> forward;
   std::array<Backward, kOperatorCount> backward;
+  std::array<std::array<Inverse, 2>, kOperatorCount> inverse;  // by each argument; null where there is none
   // lanes[i % 8] += weight[i] * (prediction[i] - target[i])^2.
   void (*add_squared_error)(const double* prediction, const double* target, const double* weight, int points,
                             double* lanes);
   // lanes[i % 8] += a[i] * b[i] * weight[i].
   void (*add_product)(const double* a, const double* b, const double* weight, int points, double* lanes);
+  // lanes[i % 8] += weight[i] * a[i], lanes[8 + i % 8] += other[i] * a[i], lanes[16 + i % 8] += |weight[i] * a[i]|.
+  void (*add_projections)(const double* a, const double* weight, const double* other, int points, double* lanes);
 };
 
 const Kernels& kernels_portable();

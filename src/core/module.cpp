@@ -2,30 +2,15 @@
 #include <limits>
 
 #include "bind.hpp"
-#include "dispatch.hpp"
 #include "score.hpp"
 #include "vary.hpp"
 
 namespace symseed {
 namespace {
 
-void require_columns(const Vocabulary& vocabulary, const Samples& samples) {
-  for (std::size_t t = 0; t < vocabulary.size(); ++t) {
-    require(vocabulary.kind[t] != kVariable || static_cast<std::size_t>(vocabulary.variable[t]) < samples.variables,
-            "The library has a variable that is not a column of the data.");
-  }
-}
-
 void require_counts(int threads, int iterations, int restarts) {
   require(threads >= 1 && iterations >= 0 && restarts >= 0,
           "`threads` must be at least 1, `iterations` and `restarts` at least 0.");
-}
-
-Manner to_manner(bool strict, const std::optional<std::string>& instruction_set) {
-  for (const InstructionSet& set : instruction_sets()) {
-    if (!instruction_set || set.name == *instruction_set) return {set.kernels, strict};
-  }
-  throw std::invalid_argument("`instruction_set` must be one of `instruction_sets()`.");
 }
 
 std::tuple<NewArray<std::uint8_t>, NewArray<std::int32_t>> split(const std::vector<Outcome>& outcomes) {
@@ -180,14 +165,15 @@ nb::tuple bind_score(Cache& cache, const Vocabulary& vocabulary, const Samples& 
   if (fit) fitted = copy_of(constants);
   std::vector<double> error(rows.count);
   std::vector<Outcome> outcome(rows.count);
-  std::size_t evaluated = 0;
+  std::vector<std::uint8_t> computed(rows.count);
   run([&](Monitor& monitor) {
-    evaluated = score(cache, manner, vocabulary, rows, samples, settings, threads, monitor, fitted.data(), error.data(),
-                      outcome.data());
+    score(cache, manner, vocabulary, rows, samples, settings, threads, monitor, fitted.data(), error.data(),
+          outcome.data(), computed.data());
   });
   auto [failure, position] = split(outcome);
   return nb::make_tuple(to_numpy(std::move(error)), failure, position,
-                        fit ? nb::cast(to_numpy(std::move(fitted), {rows.count, rows.stride})) : nb::none(), evaluated);
+                        fit ? nb::cast(to_numpy(std::move(fitted), {rows.count, rows.stride})) : nb::none(),
+                        to_numpy(std::move(computed)));
 }
 
 NewArray<std::uint64_t> bind_fingerprints(const Vocabulary& vocabulary, const Tokens& tokens, const Lengths& lengths,
@@ -378,7 +364,7 @@ nb::tuple bind_crossover(const Rules& rules, const Tokens& tokens, const Lengths
 nb::tuple bind_mutate(const Rules& rules, const Tokens& tokens, const Lengths& lengths, const Constants& constants,
                       int mutation, const VarySettings& settings, std::uint64_t seed, std::uint64_t step) {
   const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
-  require(mutation >= 0 && mutation < kMutations, "A mutation is a number from 0 to 3.");
+  require(mutation >= 0 && mutation < kMutations, "A mutation is a number from 0 to 5.");
   Brood brood(rows.count, brood_stride(rules, rows));
   run([&](Monitor& monitor) {
     Variation variation(rules, settings);
@@ -427,6 +413,7 @@ NB_MODULE(_core, m) {
   m.doc() = "Native core of symseed; see _core.pyi.";
   // Objects that live until the interpreter ends are no leak worth a page of warnings.
   nb::set_leak_warnings(false);
+  bind_complete(m);
   bind_lstm(m);
   m.attr("VARIABLE") = static_cast<int>(kVariable);
   m.attr("LITERAL") = static_cast<int>(kLiteral);

@@ -2,8 +2,9 @@
 //
 // To add one: write its struct, append it to `Operators`. `value` works on vectors; where it gives NaN for arguments
 // that the operator does take, `exact` says what the C library says. `slope` is the partial derivative by each
-// argument, given the arguments and the value. Complexities are those of the authors' released code; pow, min and max
-// are ours.
+// argument, given the arguments and the value. `inverse` is the argument that gives a wanted value, on its principal
+// branch, NaN where there is none (`inverse_a` and `inverse_b` also know the other argument); an operator without it
+// has no inverse. Complexities are those of the authors' released code; pow, min and max are ours.
 #pragma once
 
 #include <cmath>
@@ -19,6 +20,8 @@ struct Add {
   static Vec value(Vec a, Vec b) { return a + b; }
   static Vec slope_a(Vec, Vec, Vec) { return splat(1.0); }
   static Vec slope_b(Vec, Vec, Vec) { return splat(1.0); }
+  static Vec inverse_a(Vec wanted, Vec b) { return wanted - b; }
+  static Vec inverse_b(Vec wanted, Vec a) { return wanted - a; }
 };
 struct Sub {
   static constexpr const char* name = "sub";
@@ -26,6 +29,8 @@ struct Sub {
   static Vec value(Vec a, Vec b) { return a - b; }
   static Vec slope_a(Vec, Vec, Vec) { return splat(1.0); }
   static Vec slope_b(Vec, Vec, Vec) { return splat(-1.0); }
+  static Vec inverse_a(Vec wanted, Vec b) { return wanted + b; }
+  static Vec inverse_b(Vec wanted, Vec a) { return a - wanted; }
 };
 struct Mul {
   static constexpr const char* name = "mul";
@@ -33,6 +38,8 @@ struct Mul {
   static Vec value(Vec a, Vec b) { return a * b; }
   static Vec slope_a(Vec, Vec b, Vec) { return b; }
   static Vec slope_b(Vec a, Vec, Vec) { return a; }
+  static Vec inverse_a(Vec wanted, Vec b) { return wanted / b; }
+  static Vec inverse_b(Vec wanted, Vec a) { return wanted / a; }
 };
 struct Div {
   static constexpr const char* name = "div";
@@ -40,6 +47,8 @@ struct Div {
   static Vec value(Vec a, Vec b) { return a / b; }
   static Vec slope_a(Vec, Vec b, Vec) { return 1.0 / b; }
   static Vec slope_b(Vec, Vec b, Vec f) { return -f / b; }
+  static Vec inverse_a(Vec wanted, Vec b) { return wanted * b; }
+  static Vec inverse_b(Vec wanted, Vec a) { return choose(a == 0.0, splat(kNan), a / wanted); }
 };
 struct Pow {
   static constexpr const char* name = "pow";
@@ -48,6 +57,10 @@ struct Pow {
   static double exact(double a, double b) { return std::pow(a, b); }
   static Vec slope_a(Vec a, Vec b, Vec f) { return b * f / a; }
   static Vec slope_b(Vec a, Vec, Vec f) { return f * log(a); }
+  static double inverse_a(double wanted, double b) {
+    return wanted >= 0.0 && b != 0.0 ? std::pow(wanted, 1.0 / b) : kNan;
+  }
+  static double inverse_b(double wanted, double a) { return a > 0.0 ? std::log(wanted) / std::log(a) : kNan; }
 };
 struct Min {
   static constexpr const char* name = "min";
@@ -69,6 +82,7 @@ struct Sin {
   static Vec value(Vec a) { return sin(a); }
   static double exact(double a) { return std::sin(a); }
   static Vec slope(Vec a, Vec) { return cos(a); }
+  static double inverse(double wanted) { return std::asin(wanted); }
 };
 struct Cos {
   static constexpr const char* name = "cos";
@@ -76,6 +90,7 @@ struct Cos {
   static Vec value(Vec a) { return cos(a); }
   static double exact(double a) { return std::cos(a); }
   static Vec slope(Vec a, Vec) { return -sin(a); }
+  static double inverse(double wanted) { return std::acos(wanted); }
 };
 struct Tan {
   static constexpr const char* name = "tan";
@@ -83,6 +98,7 @@ struct Tan {
   static Vec value(Vec a) { return tan(a); }
   static double exact(double a) { return std::tan(a); }
   static Vec slope(Vec, Vec f) { return 1.0 + f * f; }
+  static double inverse(double wanted) { return std::atan(wanted); }
 };
 struct Exp {
   static constexpr const char* name = "exp";
@@ -90,6 +106,7 @@ struct Exp {
   static Vec value(Vec a) { return exp(a); }
   static double exact(double a) { return std::exp(a); }
   static Vec slope(Vec, Vec f) { return f; }
+  static Vec inverse(Vec wanted) { return log(wanted); }
 };
 struct Log {
   static constexpr const char* name = "log";
@@ -97,48 +114,56 @@ struct Log {
   static Vec value(Vec a) { return log(a); }
   static double exact(double a) { return std::log(a); }
   static Vec slope(Vec a, Vec) { return 1.0 / a; }
+  static Vec inverse(Vec wanted) { return exp(wanted); }
 };
 struct Sqrt {
   static constexpr const char* name = "sqrt";
   static constexpr int arity = 1, complexity = 4;
   static Vec value(Vec a) { return square_root(a); }
   static Vec slope(Vec, Vec f) { return 0.5 / f; }
+  static Vec inverse(Vec wanted) { return choose(wanted < 0.0, splat(kNan), wanted * wanted); }
 };
 struct Square {
   static constexpr const char* name = "square";
   static constexpr int arity = 1, complexity = 2;
   static Vec value(Vec a) { return a * a; }
   static Vec slope(Vec a, Vec) { return 2.0 * a; }
+  static Vec inverse(Vec wanted) { return square_root(wanted); }
 };
 struct Cube {
   static constexpr const char* name = "cube";
   static constexpr int arity = 1, complexity = 3;
   static Vec value(Vec a) { return a * a * a; }
   static Vec slope(Vec a, Vec) { return 3.0 * (a * a); }
+  static double inverse(double wanted) { return std::cbrt(wanted); }
 };
 struct Quartic {
   static constexpr const char* name = "quartic";
   static constexpr int arity = 1, complexity = 3;
   static Vec value(Vec a) { return (a * a) * (a * a); }
   static Vec slope(Vec a, Vec) { return 4.0 * (a * a * a); }
+  static Vec inverse(Vec wanted) { return square_root(square_root(wanted)); }
 };
 struct Inv {
   static constexpr const char* name = "inv";
   static constexpr int arity = 1, complexity = 2;
   static Vec value(Vec a) { return 1.0 / a; }
   static Vec slope(Vec, Vec f) { return -(f * f); }
+  static Vec inverse(Vec wanted) { return 1.0 / wanted; }
 };
 struct Neg {
   static constexpr const char* name = "neg";
   static constexpr int arity = 1, complexity = 1;
   static Vec value(Vec a) { return -a; }
   static Vec slope(Vec, Vec) { return splat(-1.0); }
+  static Vec inverse(Vec wanted) { return -wanted; }
 };
 struct Abs {
   static constexpr const char* name = "abs";
   static constexpr int arity = 1, complexity = 2;
   static Vec value(Vec a) { return absolute(a); }
   static Vec slope(Vec a, Vec) { return choose(a < 0.0, splat(-1.0), choose(a > 0.0, splat(1.0), splat(0.0))); }
+  static Vec inverse(Vec wanted) { return choose(wanted < 0.0, splat(kNan), wanted); }
 };
 struct Tanh {
   static constexpr const char* name = "tanh";
@@ -146,6 +171,7 @@ struct Tanh {
   static Vec value(Vec a) { return tanh(a); }
   static double exact(double a) { return std::tanh(a); }
   static Vec slope(Vec, Vec f) { return 1.0 - f * f; }
+  static Vec inverse(Vec wanted) { return 0.5 * log((1.0 + wanted) / (1.0 - wanted)); }
 };
 struct Sigmoid {
   // exp(-a) may overflow or underflow where the value does neither.
@@ -155,6 +181,7 @@ struct Sigmoid {
   static Vec value(Vec a) { return 1.0 / (1.0 + exp(-a)); }
   static double exact(double a) { return 1.0 / (1.0 + std::exp(-a)); }
   static Vec slope(Vec, Vec f) { return f * (1.0 - f); }
+  static Vec inverse(Vec wanted) { return log(wanted / (1.0 - wanted)); }
 };
 struct Expneg {
   static constexpr const char* name = "expneg";
@@ -162,6 +189,7 @@ struct Expneg {
   static Vec value(Vec a) { return exp(-a); }
   static double exact(double a) { return std::exp(-a); }
   static Vec slope(Vec, Vec f) { return -f; }
+  static Vec inverse(Vec wanted) { return -log(wanted); }
 };
 struct Logabs {
   static constexpr const char* name = "logabs";
@@ -169,6 +197,7 @@ struct Logabs {
   static Vec value(Vec a) { return log(absolute(a)); }
   static double exact(double a) { return std::log(std::fabs(a)); }
   static Vec slope(Vec a, Vec) { return 1.0 / a; }
+  static Vec inverse(Vec wanted) { return exp(wanted); }
 };
 
 // An operator's opcode is its place in this list.

@@ -112,9 +112,9 @@ void Cache::grow() {
   }
 }
 
-std::size_t score(Cache& cache, const Manner& manner, const Vocabulary& vocabulary, const Rows& rows,
-                  const Samples& samples, const std::optional<FitSettings>& fit, int threads, Monitor& monitor,
-                  double* constants, double* error, Outcome* outcome) {
+void score(Cache& cache, const Manner& manner, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
+           const std::optional<FitSettings>& fit, int threads, Monitor& monitor, double* constants, double* error,
+           Outcome* outcome, std::uint8_t* computed) {
   const std::size_t stride = rows.stride;
   const bool has_constants = vocabulary.has_constants();
   // Calls visit(position) for the constants of a row.
@@ -126,6 +126,7 @@ std::size_t score(Cache& cache, const Manner& manner, const Vocabulary& vocabula
 
   // Which rows are new? `source` says where in the batch of new rows each row's score will stand, or -1.
   std::vector<std::ptrdiff_t> source(rows.count, -1);
+  std::fill_n(computed, rows.count, std::uint8_t{0});
   std::vector<std::size_t> fresh;
   std::vector<Fingerprint> fresh_keys;
   BatchIndex in_batch(rows.count);
@@ -148,6 +149,7 @@ std::size_t score(Cache& cache, const Manner& manner, const Vocabulary& vocabula
     source[i] = in_batch.find_or_add(fresh_keys, key, static_cast<std::ptrdiff_t>(fresh.size()));
     if (source[i] >= 0) continue;
     source[i] = static_cast<std::ptrdiff_t>(fresh.size());
+    computed[i] = 1;
     fresh.push_back(i);
     fresh_keys.push_back(key);
   }
@@ -186,7 +188,6 @@ std::size_t score(Cache& cache, const Manner& manner, const Vocabulary& vocabula
     for_each_constant(fresh[n], [&](std::size_t j) { fitted.push_back(values[n * stride + j]); });
     cache.insert(fresh_keys[n], fresh_error[n], fresh_outcome[n], fitted.data(), fitted.size());
   }
-  return fresh.size();
 }
 
 }  // namespace symseed

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
 
 #include "prefix.hpp"
+#include "scalar.hpp"
 
 namespace symseed {
 namespace {
@@ -13,6 +15,18 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 Token draw(Rng& rng, std::span<const Token> tokens) {
   return tokens[rng.below(static_cast<std::uint32_t>(tokens.size()))];
 }
+
+// The opcode of an operator that every build has.
+int opcode_of(std::string_view name) {
+  const auto& table = operator_table();
+  const auto found = std::find_if(table.begin(), table.end(), [&](const OperatorInfo& op) { return op.name == name; });
+  return static_cast<int>(found - table.begin());
+}
+
+const int kAdd = opcode_of("add");
+const int kSub = opcode_of("sub");
+const int kMul = opcode_of("mul");
+const int kDiv = opcode_of("div");
 
 int draw_position(Rng& rng, int first, int end) {
   return first + static_cast<int>(rng.below(static_cast<std::uint32_t>(end - first)));
@@ -47,6 +61,40 @@ void Variation::copy(Row row, Child& child) const {
 void Variation::append_new(Token token, Child& child) const {
   child.tokens.push_back(token);
   if (has_constants_) child.constants.push_back(rules_.vocabulary().kind[token] == kConstant ? 1.0 : kNan);
+}
+
+Token Variation::draw_opcode(Rng& rng, std::initializer_list<int> opcodes) const {
+  const std::vector<std::uint8_t>& kinds = rules_.vocabulary().kind;
+  Token drawn = kPad;
+  std::uint32_t count = 0;
+  for (std::size_t t = 0; t < kinds.size(); ++t) {
+    if (std::find(opcodes.begin(), opcodes.end(), kinds[t]) == opcodes.end()) continue;
+    if (rng.below(++count) == 0) drawn = static_cast<Token>(t);
+  }
+  return drawn;
+}
+
+bool Variation::append_number(Rng& rng, Child& child) const {
+  const Vocabulary& vocabulary = rules_.vocabulary();
+  constexpr double kNumbers[] = {1.0, 2.0, 3.0, 0.5};
+  const std::uint32_t which = rng.below(4);
+  for (std::size_t t = 0; t < vocabulary.size(); ++t) {
+    if (vocabulary.kind[t] != kLiteral || vocabulary.value[t] != kNumbers[which]) continue;
+    append_new(static_cast<Token>(t), child);
+    return true;
+  }
+  const Token variable = draw_opcode(rng, {kVariable});
+  const Token add = draw_opcode(rng, {kAdd});
+  const Token div = draw_opcode(rng, {kDiv});
+  if (variable == kPad || div == kPad || (which > 0 && add == kPad)) return false;
+  const auto append_all = [&](std::initializer_list<Token> tokens) {
+    for (const Token token : tokens) append_new(token, child);
+  };
+  if (which == 0) append_all({div, variable, variable});
+  if (which == 1) append_all({div, add, variable, variable, variable});
+  if (which == 2) append_all({div, add, variable, add, variable, variable, variable});
+  if (which == 3) append_all({div, variable, add, variable, variable});
+  return true;
 }
 
 // A full tree: operators down to `height`, terminals there.
@@ -119,11 +167,15 @@ Mutation Variation::draw_mutation(Rng& rng) const {
   double total = 0.0;
   for (const double weight : settings_.weights) total += weight;
   double rest = rng.uniform() * total;
+  // Rounding may leave a little of `rest` after the last weight: then the last that can be drawn is.
+  Mutation drawn = Mutation::subtree;
   for (int i = 0; i < kMutations; ++i) {
+    if (settings_.weights[i] <= 0.0) continue;
+    drawn = static_cast<Mutation>(i);
     rest -= settings_.weights[i];
-    if (rest < 0.0) return static_cast<Mutation>(i);
+    if (rest < 0.0) break;
   }
-  return Mutation::shrink;
+  return drawn;
 }
 
 void Variation::apply(Rng& rng, Row parent, Mutation mutation, Child& child) {
@@ -177,6 +229,30 @@ void Variation::apply(Rng& rng, Row parent, Mutation mutation, Child& child) {
       append(parent, 0, begin, child);
       append(parent, kept_begin, subtree_end(arity, parent.tokens, kept_begin), child);
       append(parent, subtree_end(arity, parent.tokens, begin), parent.length, child);
+      return;
+    }
+    case Mutation::number: {
+      const Token op = draw_opcode(rng, {kAdd, kSub, kMul, kDiv});
+      if (op == kPad) return copy(parent, child);
+      const int begin = draw_position(rng, 0, parent.length);
+      const int end = subtree_end(arity, parent.tokens, begin);
+      append(parent, 0, begin, child);
+      append_new(op, child);
+      append(parent, begin, end, child);
+      if (!append_number(rng, child)) return copy(parent, child);
+      append(parent, end, parent.length, child);
+      return;
+    }
+    case Mutation::twice: {
+      const Token op = draw_opcode(rng, {kAdd, kMul});
+      if (op == kPad) return copy(parent, child);
+      const int begin = draw_position(rng, 0, parent.length);
+      const int end = subtree_end(arity, parent.tokens, begin);
+      append(parent, 0, begin, child);
+      append_new(op, child);
+      append(parent, begin, end, child);
+      append(parent, begin, end, child);
+      append(parent, end, parent.length, child);
       return;
     }
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 #include "parallel.hpp"
@@ -13,8 +14,8 @@
 
 namespace symseed {
 
-enum class Mutation : std::uint8_t { subtree = 0, point = 1, insert = 2, shrink = 3 };
-inline constexpr int kMutations = 4;
+enum class Mutation : std::uint8_t { subtree = 0, point = 1, insert = 2, shrink = 3, number = 4, twice = 5 };
+inline constexpr int kMutations = 6;
 
 // A row that owns its arrays.
 struct Child {
@@ -26,12 +27,12 @@ struct Child {
 };
 
 struct VarySettings {
-  double crossover = 0.5;                     // probability that a pair crosses
-  double mutation = 0.5;                      // probability that a row mutates
-  int tournament = 5;                         // rows drawn, the best of which becomes a parent; 0: each row is its own
-  int new_depth = 3;                          // greatest height of a new subtree
-  int retries = 0;                            // times that a violating child is made again
-  double weights[kMutations] = {1, 1, 1, 1};  // relative probability of each Mutation
+  double crossover = 0.5;  // probability that a pair crosses
+  double mutation = 0.5;   // probability that a row mutates
+  int tournament = 5;      // rows drawn, the best of which becomes a parent; 0: each row is its own
+  int new_depth = 3;       // greatest height of a new subtree
+  int retries = 0;         // times that a violating child is made again
+  double weights[kMutations] = {1, 1, 1, 1, 0, 0};  // relative probability of each Mutation
 };
 
 // Makes children; one per thread. `parent` and `child` are never the same.
@@ -61,6 +62,10 @@ class Variation {
   void append_grown(Rng& rng, int least, int most, Child& child) const;
   void append_new(Token token, Child& child) const;
   void append(Row row, int begin, int end, Child& child) const;
+  // Appends 1, 2, 3 or 1/2: a literal of that value, or spelt with a variable; false where it cannot be.
+  bool append_number(Rng& rng, Child& child) const;
+  // A token of one of these opcodes, drawn evenly; kPad where the library has none.
+  Token draw_opcode(Rng& rng, std::initializer_list<int> opcodes) const;
   static void clear(Child& child);
 
   const Rules& rules_;

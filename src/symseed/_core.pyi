@@ -172,8 +172,10 @@ class Cache:
         strict: bool,
         threads: int,
         instruction_set: str | None = None,
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32], Constants | None, int]:
-        """Return errors, failures, positions, constants, and the number of rows that had to be computed.
+    ) -> tuple[
+        npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32], Constants | None, npt.NDArray[np.uint8]
+    ]:
+        """Return errors, failures, positions, constants, and for each row whether it had to be computed (1) or not.
 
         Constants are None without `fit`.
 
@@ -189,6 +191,65 @@ class Cache:
     @property
     def bytes(self) -> int:
         """Memory that it takes now."""
+
+LONGEST_KEPT: int
+"""Tokens of the longest sub-expression that a `Completion` can keep."""
+
+class Completion:
+    """Sub-expressions by the values that they take, and rows completed with them; bounded in memory.
+
+    It doubles as it fills, up to its limit. Values have two places in the table; where others are in both, they get
+    that of the longer sub-expression, the second of equals. Of sub-expressions with the same values the shortest stays;
+    those that hold a fitted constant are not kept. Values are the same if two projections of them agree to about 2^-30
+    of their own scale (the first falls into the same cell of a grid, the second lies within two cells).
+    """
+
+    def __init__(self, vocabulary: Vocabulary, samples: Samples, max_bytes: int, longest: int, points: int) -> None:
+        """Take the data; `points` of its samples are compared, spread evenly over those whose target is not 0."""
+    def complete(
+        self,
+        rules: Rules,
+        tokens: Tokens,
+        lengths: Lengths,
+        constants: Constants,
+        chosen: npt.NDArray[np.int64],
+        *,
+        instruction_set: str | None = None,
+    ) -> tuple[Tokens, Lengths, Constants, npt.NDArray[np.int64]]:
+        """Take in the sub-expressions of the chosen rows, then return them completed, with the rows they were.
+
+        At most N completions are returned, all of them legal. Which values a node should have had is found by inverting
+        the operators above it, on their principal branches.
+        """
+    @property
+    def lookups(self) -> int:
+        """Wishes that were looked up so far."""
+    @property
+    def hits(self) -> int:
+        """Look-ups that found a sub-expression other than the one that stood there."""
+    @property
+    def splices(self) -> int:
+        """Hits that the rules allow."""
+    @property
+    def size(self) -> int:
+        """Sub-expressions kept."""
+    @property
+    def bytes(self) -> int:
+        """Memory that the table takes now."""
+
+def semantics(
+    vocabulary: Vocabulary,
+    samples: Samples,
+    tokens: Tokens,
+    lengths: Lengths,
+    constants: Constants,
+    *,
+    instruction_set: str | None = None,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the values of every node of one row, and those it should have had for the row to be the target.
+
+    Both are (length of the row, M); NaN where the row fails, or where no inverse leads to the node.
+    """
 
 def fingerprints(
     vocabulary: Vocabulary, tokens: Tokens, lengths: Lengths, constants: Constants
@@ -292,7 +353,10 @@ def mutate(
     seed: int,
     step: int,
 ) -> tuple[Tokens, Lengths, Constants]:
-    """Mutate each row: 0 a new subtree, 1 another token of the same arity, 2 an operator inserted, 3 one taken out."""
+    """Mutate each row: 0 a new subtree, 1 another token of the same arity, 2 an operator inserted, 3 one taken out.
+
+    4 puts `+ - * /` a small number after a subtree f, 5 makes it f + f or f * f.
+    """
 
 def next_generation(
     rules: Rules,

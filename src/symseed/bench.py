@@ -6,12 +6,14 @@ the same folder does what is missing.
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
 import multiprocessing
 import os
 import signal
 import time
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -77,6 +79,10 @@ class RunRecord:
     reason: str
     error: str
     """Empty, or why the run has no result."""
+    lookups: int = 0
+    """Of completion: no evaluations, but work that is not to be hidden."""
+    hits: int = 0
+    splices: int = 0
     schema: int = SCHEMA
 
     @property
@@ -170,6 +176,9 @@ def _execute(key: RunKey, checker: Checker) -> RunRecord:
         check_seconds=seconds,
         reason=result.reason.value,
         error="",
+        lookups=last.completion.lookups,
+        hits=last.completion.hits,
+        splices=last.completion.splices,
     )
 
 
@@ -179,30 +188,54 @@ def _nmse(row: Population, dataset: Dataset) -> float:
 
 
 class Store:
-    """A folder of records. One process at a time may write to it."""
+    """A folder of records: a file that runs append to, and a packed one to keep. One process at a time may write."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.path = folder / FILE
+        self.packed = folder / f"{FILE}.gz"
+
+    @property
+    def exists(self) -> bool:
+        """Whether the folder holds a file of records, packed or not."""
+        return self.path.exists() or self.packed.exists()
 
     def read(self) -> list[RunRecord]:
-        """Return all records; a line that was torn when the process died is left out.
+        """Return all records, the packed ones first; a line that was torn when the process died is left out.
 
         Raises:
-            DataError: where the file is of another version.
+            DataError: where a file is of another version, or the packed one is damaged.
         """
-        if not self.path.exists():
-            return []
-        records = []
-        for line in self.path.read_text(encoding="utf-8").splitlines():
-            try:
-                values = json.loads(line)
-            except json.JSONDecodeError:
-                continue
-            if not isinstance(values, dict) or values.get("schema") != SCHEMA:
-                raise DataError(f"`{self.path}` must hold records of version {SCHEMA}, but has {line[:60]!r}.")
-            records.append(RunRecord(**values))
+        records = self._parse(self.packed, self._unpacked()) if self.packed.exists() else []
+        if self.path.exists():
+            records += self._parse(self.path, self.path.read_bytes())
         return records
+
+    def pack(self) -> int:
+        """Move all records into the packed file, and return how many it has.
+
+        Of two with the same key the later one is kept. Methods are in the order in which they first appear, the runs
+        of each in that of their keys, so that the same records give the same bytes. Times are rounded to 6 digits,
+        which saves a seventh of the file; all other values are kept as they are.
+
+        Raises:
+            DataError: where another process is writing to the folder.
+        """
+        with self.writer():
+            records = {record.key: record for record in self.read()}
+            order = {method: place for place, method in enumerate(dict.fromkeys(key.method for key in records))}
+            keys = sorted(records, key=lambda key: (order[key.method], key))
+            temporary = self.packed.with_suffix(".partial")
+            with temporary.open("wb") as file:
+                # No name and no date in the header: they would differ each time.
+                with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+                    for key in keys:
+                        packed.write(json.dumps(self._rounded(records[key])).encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(self.packed)
+            self.path.unlink()
+        return len(keys)
 
     @contextmanager
     def writer(self) -> Iterator[Callable[[RunRecord], None]]:
@@ -214,6 +247,8 @@ class Store:
         self.folder.mkdir(parents=True, exist_ok=True)
         with self.path.open("a+b") as file:
             _lock(file, self.path)
+            if not self.path.exists() or not os.path.samestat(os.fstat(file.fileno()), self.path.stat()):
+                raise DataError(f"`{self.path}` has just been packed by another process. Start again.")
             if file.tell() and not _ends_with_newline(file):
                 file.write(b"\n")  # what was torn stays a line of its own
 
@@ -223,6 +258,35 @@ class Store:
                 os.fsync(file.fileno())
 
             yield append
+
+    def _unpacked(self) -> bytes:
+        content = self.packed.read_bytes()
+        try:
+            if not content:  # which `gzip` takes for a file without members
+                raise EOFError("It is empty")
+            return gzip.decompress(content)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise DataError(
+                f"`{self.packed}` must be a whole gzip file, but it cannot be unpacked ({error}). Fetch it again."
+            ) from error
+
+    @staticmethod
+    def _parse(path: Path, content: bytes) -> list[RunRecord]:
+        records = []
+        for line in content.decode().splitlines():
+            try:
+                values = json.loads(line)
+            except json.JSONDecodeError:
+                continue
+            if not isinstance(values, dict) or values.get("schema") != SCHEMA:
+                raise DataError(f"`{path}` must hold records of version {SCHEMA}, but has {line[:60]!r}.")
+            records.append(RunRecord(**values))
+        return records
+
+    @staticmethod
+    def _rounded(record: RunRecord) -> dict[str, object]:
+        times = {name: float(f"{getattr(record, name):.6g}") for name in ("cpu_seconds", "check_seconds")}
+        return {**asdict(record), **times}
 
 
 def _lock(file: IO[bytes], path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The commands below `symseed bench`: problems, many runs, and tables of them."""
+"""The commands below `symseed bench`: problems, many runs, and tables and pictures of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from symseed import bench, benchmarks, report
+from symseed import bench, benchmarks, plots, report
 from symseed.bench import RunRecord, Store
 from symseed.errors import DataError, SettingsError
 
@@ -80,12 +80,45 @@ def run_command(
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 def table_command(folders: tuple[Path, ...], form: str, as_json: bool) -> None:
     """Show how often the runs in FOLDERS found their targets, beside the paper's figures."""
-    for folder in folders:
-        if not (folder / bench.FILE).exists():
-            raise DataError(f"`{folder}` must be a folder of records, but it has no `{bench.FILE}`.")
-    built = report.build([record for folder in folders for record in Store(folder).read()])
+    built = report.build(_read(folders))
     forms = {"text": built.text, "markdown": built.markdown, "csv": built.csv, "json": built.json}
     click.echo(forms["json" if as_json else form]().rstrip("\n"))
+
+
+@bench_commands.command(name="plot")
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--output", default=".", show_default=True, type=click.Path(path_type=Path), help="Folder of the pictures."
+)
+@click.option("--method", "shown", multiple=True, help="To compare; may be repeated; all where left out.")
+@click.option("--format", "form", type=click.Choice(plots.FORMATS), default="svg", show_default=True)
+def plot_command(folders: tuple[Path, ...], output: Path, shown: tuple[str, ...], form: str) -> None:
+    """Draw the runs in FOLDERS: recovery by problem, by S and by expressions used, and time."""
+    records = _read(folders)
+    for plot in plots.PLOTS:
+        path = plots.save(plot, records, output, shown=shown, form=form)
+        click.echo(f"{plot.name}: skipped, as it needs records of {plot.needs}." if path is None else str(path))
+
+
+@bench_commands.command(name="pack")
+@click.argument("folder", type=click.Path(path_type=Path))
+def pack_command(folder: Path) -> None:
+    """Compress the records in FOLDER into one file, to keep; runs, tables and pictures go on from it."""
+    store = _store(folder)
+    count = store.pack()
+    click.echo(f"{count:,} records, {store.packed.stat().st_size:,} bytes, in {store.packed}")
+
+
+def _read(folders: tuple[Path, ...]) -> list[RunRecord]:
+    return [record for folder in folders for record in _store(folder).read()]
+
+
+def _store(folder: Path) -> Store:
+    store = Store(folder)
+    if not store.exists:
+        expected = f"`{store.path.name}` or `{store.packed.name}`"
+        raise DataError(f"`{folder}` must be a folder of records, but it has no {expected}.")
+    return store
 
 
 def _line(record: RunRecord) -> str:

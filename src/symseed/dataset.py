@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed import _core
-from symseed.errors import DataError
+from symseed.errors import DataError, SettingsError
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -100,6 +100,19 @@ class Dataset:
     def samples(self) -> _core.Samples:
         """What the core reads: a copy of its own."""
         return _core.Samples(self.X, self.y, self.weights)
+
+    def with_noise(self, level: float, *, seed: int) -> Dataset:
+        """Return the same samples with Gaussian noise in y, of a standard deviation of `level` times y's RMS.
+
+        A pure function of the seed: the same one gives the same draws at every level, only scaled.
+        """
+        if not 0.0 <= level < np.inf or seed < 0:
+            raise SettingsError(f"`level` and `seed` of noise must be at least 0, but they are {level} and {seed}.")
+        # In units of the largest value, so that squares neither overflow nor vanish.
+        unit = float(np.abs(self.y).max()) or 1.0
+        rms = unit * float(np.sqrt(np.average((self.y / unit) ** 2, weights=self.weights)))
+        draws = np.random.default_rng(seed).standard_normal(len(self))
+        return Dataset.of(self.X, self.y + level * rms * draws, self.weights, self.names)
 
     def __getstate__(self) -> tuple[Floats, Floats, Floats, tuple[str, ...]]:
         """Pickle the arrays; what the core reads is built again."""

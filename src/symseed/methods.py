@@ -10,6 +10,7 @@ import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from symseed.completion import CompletionSettings
 from symseed.constraints import PAPER, Constraint, NeedsInput, NoLoneConstants
 from symseed.errors import SettingsError
 from symseed.evolution import EvolutionSettings
@@ -21,6 +22,7 @@ from symseed.space import SearchSpace
 from symseed.training import (
     CrossEntropyTrainer,
     EntropySettings,
+    OffPolicy,
     QueueTrainer,
     RiskSeekingTrainer,
     VanillaTrainer,
@@ -62,7 +64,7 @@ GENERATIONS = (0, 1, 5, 10, 15, 20, 25, 30, 40, 50)
 _NGGP = SearchSettings()
 _EVOLUTION = EvolutionSettings()
 _VARIATION = VariationSettings()
-_UNIFORM = replace(_VARIATION, weights=(1.0, 0.0, 0.0, 0.0))
+_UNIFORM = replace(_VARIATION, weights=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
 _NO_INVERSE_NO_TRIG: tuple[Constraint, ...] = (NoLoneConstants(), NeedsInput())
 # Without genetic programming the paper keeps the values of Petersen et al.: batches of 1,000, rate 0.0005.
 _POLICY_ONLY = SearchSettings(batch=1_000, policy=PolicySettings(learning_rate=0.0005), evolution=None)
@@ -93,6 +95,33 @@ def _paper() -> list[Method]:
             "nggp-rspg",
             "nggp trained by the risk-seeking policy gradient (risk 0.02, as in the released code).",
             replace(_NGGP, trainer=RiskSeekingTrainer(risk=0.02)),
+        ),
+    ]
+
+
+def _beyond() -> list[Method]:
+    macros = replace(_VARIATION, weights=(1.0, 1.0, 1.0, 1.0, 6 / 7, 6 / 7))  # 15 % of mutations each
+    pushes = QueueTrainer(pushes=10)
+    short = replace(PolicySettings(), longest_sample=30)
+    plus = replace(_NGGP, trainer=pushes, policy=short, evolution=replace(_EVOLUTION, variation=macros))
+    return [
+        Method(
+            "nggp-complete",
+            "nggp with semantic completion: rows are completed with sub-expressions seen before.",
+            replace(_NGGP, completion=CompletionSettings()),
+        ),
+        Method(
+            "nggp-plus",
+            "nggp better tuned, without completion: macros as mutations, ten queue pushes, evolution up to 100 tokens.",
+            plus,
+            max_length=100,
+        ),
+        Method(
+            "nggp-complete-plus",
+            "nggp-complete with macros, ten queue pushes, the soft length prior and up to 100 tokens.",
+            replace(plus, policy=PolicySettings(), completion=CompletionSettings()),
+            max_length=100,
+            soft_length=SoftLength(10.0, 5.0),
         ),
     ]
 
@@ -157,6 +186,14 @@ def _ablations() -> list[Method]:
         Method("nggp-tournament-3", "Tournaments of 3.", _varied(replace(_VARIATION, tournament=3))),
         Method("nggp-batch-1000", "Batches of 1,000.", replace(_NGGP, batch=1_000)),
         Method("nggp-lr-0.0005", "Learning rate 0.0005.", replace(_NGGP, policy=slow)),
+        *(
+            Method(
+                f"{name}-corrected",
+                f"{name} in which evolution's best count less where the policy would hardly make them itself.",
+                replace(_NGGP, trainer=trainer, off_policy=OffPolicy.TRUNCATED),
+            )
+            for name, trainer in (("nggp-vpg", VanillaTrainer()), ("nggp-rspg", RiskSeekingTrainer(risk=0.02)))
+        ),
         Method(
             "nggp-whole-queue",
             "Queue training as the paper states it: every good sample may enter, and the whole queue is learnt.",
@@ -168,7 +205,13 @@ def _ablations() -> list[Method]:
 METHODS: Mapping[str, Method] = types.MappingProxyType(
     {
         method.name: method
-        for method in [*_paper(), *_baselines(), *_ablations(), *(_generations(count) for count in GENERATIONS)]
+        for method in [
+            *_paper(),
+            *_beyond(),
+            *_baselines(),
+            *_ablations(),
+            *(_generations(count) for count in GENERATIONS),
+        ]
     }
 )
 """All methods by name."""

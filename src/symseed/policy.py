@@ -6,7 +6,7 @@ native code. `examples/` shows one of another kind.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -66,6 +66,9 @@ class PolicySettings:
     precision: int = 32
     """Bits of its numbers, 32 or 64. 32 is about twice as fast; learning does not need more."""
 
+    longest_sample: int | None = None
+    """Most tokens of a sample, where the space allows more; None: as many as it allows."""
+
     threads: int = 1
     """How many threads sample. The answer does not depend on it."""
 
@@ -78,6 +81,8 @@ class PolicySettings:
             raise SettingsError(f"`precision` must be 32 or 64 bits, but it is {self.precision}.")
         if not 0.0 <= self.learning_rate < np.inf:
             raise SettingsError(f"`learning_rate` must be at least 0, but it is {self.learning_rate}.")
+        if self.longest_sample is not None and self.longest_sample < 1:
+            raise SettingsError(f"`longest_sample` must be at least 1, but it is {self.longest_sample}.")
 
 
 class LSTMPolicy:
@@ -86,6 +91,8 @@ class LSTMPolicy:
     def __init__(self, space: SearchSpace, settings: PolicySettings | None = None, *, seed: int = 0) -> None:
         self.space = space
         self.settings = settings or PolicySettings()
+        longest = min(space.max_length, self.settings.longest_sample or space.max_length)
+        self._sampled = space if longest == space.max_length else replace(space, max_length=longest)
         self._network = _core.Lstm(
             len(space.library),
             self.settings.hidden,
@@ -98,7 +105,7 @@ class LSTMPolicy:
 
     def sample(self, count: int, *, seed: int, step: int) -> Population:
         """Draw legal expressions, each token from the network's distribution over those that may come next."""
-        return self.space.drawn(*self._network.sample(self.space.rules, count, seed, step, self.settings.threads))
+        return self._sampled.drawn(*self._network.sample(self._sampled.rules, count, seed, step, self.settings.threads))
 
     def log_probability(self, population: Population) -> Floats:
         """Return log p of each row, -inf where the space does not allow it, (N,)."""

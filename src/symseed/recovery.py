@@ -22,11 +22,14 @@ from typing import TypeAlias
 import numpy as np
 
 from symseed import evaluation
-from symseed.dataset import Dataset
+from symseed.dataset import Dataset, Floats
 from symseed.errors import SettingsError, SymseedError
 from symseed.expression import Expression
+from symseed.fitting import FitSettings
+from symseed.library import Library
+from symseed.population import Population
 from symseed.precision import AGREEMENT, Comparison, compare
-from symseed.tokens import Token, TokenKind
+from symseed.tokens import Token, TokenKind, literal
 
 REFERENCE_NMSE = 1e-12
 """Test NMSE below which the authors' released code calls an expression recovered."""
@@ -37,6 +40,11 @@ FIT_SCREEN = 1e-3
 
 _FITTED_DIGITS = 7  # a constant of fewer is nothing that a fit would give
 _FLOAT64_DIGITS = 15
+_REFIT_SAMPLES = 1_000
+_ITERATIONS, _RESTARTS = 200, 8
+_FITS_NMSE = 1e-16  # a form that has the target among its functions is fitted to rounding, a little more if it is stiff
+_DRAWS, _NEARBY, _STEP, _INDEPENDENT = 3, 0.1, 1e-4, 1e-6  # of derivatives: where, how far apart, and which count
+_VANISHES = 1e-8
 _START_SECONDS = 120.0
 _LONGEST_SECONDS = 86_400.0
 
@@ -72,10 +80,12 @@ class Recovery:
         return self.test_nmse < REFERENCE_NMSE
 
 
-def check(expression: Expression, target: Expression, test: Dataset, *, time_limit: float = 10.0) -> Recovery:
+def check(
+    expression: Expression, target: Expression, test: Dataset, *, time_limit: float = 10.0, refit: bool = False
+) -> Recovery:
     """Say whether an expression is the target; for many of them use one `Checker`, which is much faster."""
     with Checker(time_limit=time_limit) as checker:
-        return checker.check(expression, target, test)
+        return checker.check(expression, target, test, refit=refit)
 
 
 class Checker:
@@ -92,13 +102,21 @@ class Checker:
             )
         self._prover = _Prover(time_limit)
 
-    def check(self, expression: Expression, target: Expression, test: Dataset) -> Recovery:
-        """Say whether `expression` is `target`, for data like those of `test`; variables are matched by column."""
+    def check(self, expression: Expression, target: Expression, test: Dataset, *, refit: bool = False) -> Recovery:
+        """Say whether `expression` is `target`, for data like those of `test`; variables are matched by column.
+
+        With `refit` the question is whether it has the target's form: noise moves constants, so they are first fitted
+        to the target itself, at the inputs of `test`. A form with a term that the target has not, which then vanishes,
+        is not the target's. `test_nmse` remains that of the expression as it was given.
+        """
         started = time.perf_counter()
         for formula in (expression, target):
             evaluation.check_columns(formula.library, test)
-        comparison = compare(expression, target, test)
-        verdict, evidence = self._decide(expression, target, comparison)
+        form = _refitted(expression, target, test) if refit else _Form(expression)
+        comparison = compare(form.expression, target, test)
+        verdict, evidence = self._decide(form.expression, target, comparison)
+        if form.superfluous and verdict is not Verdict.NO:
+            verdict, evidence = Verdict.NO, form.superfluous
         return Recovery(
             verdict=verdict,
             evidence=evidence,
@@ -164,6 +182,149 @@ def _is_whole(value: float) -> bool:
 def significant_digits(value: str) -> int:
     """Return how many digits a number's text has, zeros at its ends aside."""
     return len(value.lower().partition("e")[0].replace(".", "").strip("-+0"))
+
+
+# --- The form, whatever its constants ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A formula whose constants have been fitted to the target."""
+
+    expression: Expression
+    superfluous: str = ""
+    """Which part of it the target has not; empty where there is none."""
+
+
+def _refitted(expression: Expression, target: Expression, test: Dataset) -> _Form:
+    """Fit the constants to the target, get rid of those that others can stand in for, and look for superfluous ones.
+
+    A constant that can be 0 while the others make up for it is not superfluous if the formula can then still be as many
+    different functions as before: `a*x + b*x` is one term written as two, but `x + a - b` has a term that vanishes.
+    """
+    data = _noiseless(target, test)
+    if data is None or not _constants(expression):
+        return _Form(expression)
+    form = _fit(expression, data)
+    if not _fits(form, data):
+        return _Form(form)
+    freedom = _freedom(form, data)
+    for value in (0.0, 1.0):  # 1 afterwards: a factor that others can take over
+        for place in _constants(form):
+            other = _fit(_fixed(form, place, value), data)
+            if _fits(other, data) and _freedom(other, data) == freedom:
+                form = other
+    for place in _constants(form):
+        if _fits(_fit(_fixed(form, place, 0.0), data), data):
+            shown = f"{form.constants[place]:.3g}, fitted to the target,"
+            return _Form(form, f"the constant {shown} is superfluous: 0 in its place makes the target, too")
+    return _Form(form, _vanishing_term(form, data))
+
+
+def _noiseless(target: Expression, test: Dataset) -> Dataset | None:
+    """The target's own values at inputs of the test set; None where it has none."""
+    X = test.X[:_REFIT_SAMPLES]
+    y = target.evaluate(X)
+    defined = np.isfinite(y)
+    return Dataset.of(X[defined], y[defined], names=test.names) if defined.any() else None
+
+
+def _constants(expression: Expression) -> list[int]:
+    """Where fitted constants stand."""
+    return [place for place, token in enumerate(expression.tokens) if token.kind is TokenKind.CONSTANT]
+
+
+def _fit(expression: Expression, data: Dataset) -> Expression:
+    """Fit from the constants that it has, and where that does not suffice, from others too."""
+    row = Population.from_expressions([expression])
+    for restarts in (0, _RESTARTS):
+        row, _ = evaluation.fit(row, data, FitSettings(_ITERATIONS, restarts))
+        if _fits(row[0], data):
+            break
+    return row[0]
+
+
+def _fits(expression: Expression, data: Dataset) -> bool:
+    return _nmse(expression, data) <= _FITS_NMSE
+
+
+def _fixed(expression: Expression, place: int, value: float) -> Expression:
+    """Return the expression with a number in place of a constant."""
+    library = expression.library
+    token = literal(value)
+    if token not in library.tokens:
+        library = Library((*library.tokens, token))
+    ids, constants = list(expression.ids), list(expression.constants)
+    ids[place], constants[place] = library.tokens.index(token), math.nan
+    return Expression(library, tuple(ids), tuple(constants))
+
+
+def _freedom(expression: Expression, data: Dataset) -> int:
+    """In how many independent ways its constants change its values: the rank of the derivatives by them.
+
+    Not at the fitted constants, where some ways may vanish, but near them.
+    """
+    rng = np.random.default_rng(0)
+    return max((_rank(expression, data, rng) for _ in range(_DRAWS)), default=0)
+
+
+def _rank(expression: Expression, data: Dataset, rng: np.random.Generator) -> int:
+    places = _constants(expression)
+    if not places:
+        return 0
+    values = np.array(expression.constants)[places]
+    values += _NEARBY * np.maximum(np.abs(values), _NEARBY) * rng.uniform(-1.0, 1.0, len(values))
+    steps = _STEP * np.maximum(np.abs(values), _NEARBY)
+
+    def at(constants: Floats) -> Floats:
+        moved = list(expression.constants)
+        for place, value in zip(places, constants, strict=True):
+            moved[place] = float(value)
+        return Expression(expression.library, expression.ids, tuple(moved)).evaluate(data.X)
+
+    slopes = np.stack([at(values + step) - at(values - step) for step in np.diag(steps)], axis=1)  # (M, constants)
+    slopes = slopes[np.isfinite(slopes).all(axis=1)]
+    sizes = np.linalg.norm(slopes, axis=0)
+    if not len(slopes) or not sizes.any():
+        return 0
+    return int(np.linalg.matrix_rank(slopes[:, sizes > 0.0] / sizes[sizes > 0.0], tol=_INDEPENDENT))
+
+
+def _vanishing_term(expression: Expression, data: Dataset) -> str:
+    """Say which term of a sum is nothing beside the rest of it, if there is a constant in that term."""
+    ends = _ends(expression)
+    for place, token in enumerate(expression.tokens):
+        if token.name not in ("add", "sub") or token.kind is not TokenKind.OPERATOR:
+            continue
+        first, second = (place + 1, ends[place + 1]), (ends[place + 1], ends[place])
+        for term, other in ((first, second), (second, first)):
+            part, rest = (_part(expression, *span) for span in (term, other))
+            if not _constants(part):
+                continue
+            size, scale = (np.abs(each.evaluate(data.X)).max() for each in (part, rest))
+            if size <= _VANISHES * scale:
+                return f"the term `{part}` is superfluous: fitted to the target, it vanishes"
+    return ""
+
+
+def _ends(expression: Expression) -> list[int]:
+    """Where the subtree at each place ends."""
+    ends = [0] * len(expression)
+    waiting: list[int] = []
+    for place in reversed(range(len(expression))):
+        end = place + 1
+        for _ in range(expression.tokens[place].arity):
+            end = waiting.pop()
+        waiting.append(end)
+        ends[place] = end
+    return ends
+
+
+def _part(expression: Expression, begin: int, end: int) -> Expression:
+    return Expression(expression.library, expression.ids[begin:end], expression.constants[begin:end])
+
+
+# --- The proof --------------------------------------------------------------------------------------------------------
 
 
 class _Prover:

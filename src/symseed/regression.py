@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed import _core
+from symseed.completion import Completer, CompletionSettings
 from symseed.dataset import Dataset, Floats
 from symseed.errors import SettingsError
 from symseed.evaluation import check_columns, check_threads, evaluate, predict
@@ -15,6 +16,7 @@ from symseed.fitting import FitSettings
 from symseed.library import Library
 from symseed.population import Population
 from symseed.reward import Metric, reward
+from symseed.space import SearchSpace
 from symseed.task import Counts, Scored
 
 
@@ -91,7 +93,7 @@ class RegressionTask:
         population.check_library(self.library, "task")
         settings = self.settings
         fit = settings.fit if self.library.has_constants else None
-        error, failure, position, constants, evaluated = self._cache.score(
+        error, failure, position, constants, computed = self._cache.score(
             self.library.vocabulary,
             self.dataset.samples,
             population.tokens,
@@ -102,14 +104,18 @@ class RegressionTask:
             threads=settings.threads,
         )
         self._asked += len(population)
-        self._evaluated += evaluated
+        self._evaluated += int(np.count_nonzero(computed))
         scored = population if constants is None else population.with_constants(constants)
         mean_square = error / self.dataset.total_weight
         if settings.metric is Metric.CORRELATION:
             good = np.flatnonzero(~np.isnan(mean_square))
             mean_square[good] = _after_scaling(scored.take(good), self.dataset, settings)
         rewards = reward(settings.metric, mean_square, self.dataset.deviation)
-        return Scored(scored, rewards, self._solved(scored, mean_square), failure, position)
+        return Scored(scored, rewards, self._solved(scored, mean_square), failure, position, computed.view(np.bool_))
+
+    def completer(self, space: SearchSpace, settings: CompletionSettings) -> Completer:
+        """Return what completes rows on this task's data."""
+        return Completer(space, self.dataset, settings)
 
     def _solved(self, population: Population, mean_square: Floats) -> npt.NDArray[np.bool_]:
         """Which rows reach the threshold, on the data and then on the test data."""

@@ -1,11 +1,13 @@
 """Recovery rates from records of runs, beside those of the paper: as text, Markdown, CSV or JSON.
 
 `benchmarks/paper.toml` has the paper's figures. A run that failed counts as a run that did not recover its target.
+Intervals are of 95 %: Wilson's for a rate; those of a mean or a difference of rates are put together from these.
 """
 
 from __future__ import annotations
 
 import csv
+import functools
 import importlib.resources
 import io
 import json
@@ -16,6 +18,7 @@ import sys
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from symseed import benchmarks, methods
 from symseed.bench import RunRecord
@@ -68,14 +71,30 @@ _CSV_HEADER = (
 _Z = statistics.NormalDist().inv_cdf(0.975)
 
 
+Figures: TypeAlias = Mapping[str, Mapping[str, float]]
+"""By method, and then by problem or set."""
+
+
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """The paper's recovery rates in percent, by method and then by problem or by set."""
+    """The paper's figures: recovery rates in percent, by method and then by problem or by set; errors and times."""
 
-    problems: Mapping[str, Mapping[str, float]]
-    summary: Mapping[str, Mapping[str, float]]
+    runs: int
+    """How many of each method and problem `summary` is of."""
+    problems: Figures
+    summary: Figures
     nguyen_plain: Mapping[str, float]
     """Means over Nguyen-1 to Nguyen-12, where `summary` has Nguyen-12* for the last."""
+    intervals: Mapping[str, float]
+    """Half the width of the interval of a mean in `summary`, by set."""
+    jin: Figures
+    """Mean root-mean-square errors, by method and problem."""
+    neat: Figures
+    """Medians of the same."""
+    hard_cases: Figures
+    """Smallest normalised mean square errors, by method and problem."""
+    runtime: Mapping[str, float]
+    """Seconds of a run of `nggp`, by problem."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +142,15 @@ class SetMean:
     covered: int
     """How many of the set's problems have runs."""
     size: int
+    interval: tuple[float, float] | None
+    """95 % interval of `recovered` over other runs on the same problems."""
+    runs: tuple[int, int] | None
+    """The fewest runs of a problem, and the most."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every problem of the set has runs, so that this can be compared with another mean over it."""
+        return self.covered == self.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +162,24 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
+class Comparison:
+    """A recovery rate in percent, and the paper's."""
+
+    method: str
+    where: str
+    """A problem, or a set's key."""
+    ours: float
+    paper: float
+    interval: tuple[float, float]
+    """95 % interval of ours less the paper's (Newcombe's, from the intervals of both)."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the interval leaves out 0; for one of twenty pairs of equal rates it does so by chance."""
+        return not self.interval[0] <= 0.0 <= self.interval[1]
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """What records of runs say, in the order of the methods and of the catalogue."""
 
@@ -141,6 +187,15 @@ class Report:
     summaries: tuple[Summary, ...] = ()
     expressions: int | None = None
     """The budget of every run, None where there are no runs."""
+
+    def row(self, method: str, problem: str) -> Row | None:
+        """Return the runs of a method on a problem, None where there are none."""
+        return next((row for row in self.rows if (row.method, row.problem) == (method, problem)), None)
+
+    def mean(self, method: str, key: str) -> SetMean | None:
+        """Return a method's mean over a set, None unless every problem of it has runs."""
+        found = next((summary.means[key] for summary in self.summaries if summary.method == method), None)
+        return found if found is not None and found.is_complete else None
 
     def text(self) -> str:
         """Return two tables with aligned columns: means by set, then every problem."""
@@ -153,7 +208,7 @@ class Report:
         """Return the same two tables in Markdown."""
         if not self.rows:
             return NOTHING + "\n"
-        tables = (_piped(_SUMMARY_HEADER, self._summary_cells()), _piped(_ROW_HEADER, self._row_cells()))
+        tables = (piped(_SUMMARY_HEADER, self._summary_cells()), piped(_ROW_HEADER, self._row_cells()))
         return "\n".join((self._title() + "\n", *tables))
 
     def csv(self) -> str:
@@ -203,7 +258,7 @@ class Report:
                 _printable(summary.method),
                 key,
                 f"{mean.covered} of {mean.size}",
-                *(_number(value, 2) for value in (mean.recovered, mean.reference, mean.paper)),
+                *(number(value, 2) for value in (mean.recovered, mean.reference, mean.paper)),
             )
             for summary in self.summaries
             for key, mean in summary.means.items()
@@ -214,10 +269,10 @@ class Report:
             (
                 _printable(row.method),
                 _printable(row.problem),
-                *(str(row.runs), str(row.recovered), _number(row.percent, 1)),
+                *(str(row.runs), str(row.recovered), number(row.percent, 1)),
                 f"{row.interval[0]:.1f} to {row.interval[1]:.1f}",
                 *(str(row.passes_reference), str(row.failed)),
-                *(_number(row.charged, 0), _number(row.cpu_seconds, 1), _number(row.paper, 0)),
+                *(number(row.charged, 0), number(row.cpu_seconds, 1), number(row.paper, 0)),
             )
             for row in self.rows
         ]
@@ -243,13 +298,84 @@ def wilson(successes: int, runs: int) -> tuple[float, float]:
     return low, high
 
 
+def latest(records: Iterable[RunRecord]) -> list[RunRecord]:
+    """Return one record of each run: of two with the same key the later one counts."""
+    return list({record.key: record for record in records}.values())
+
+
+def mean_over(members: Sequence[str], rows: Iterable[Row], *, method: str, figure: float | None = None) -> SetMean:
+    """Return a method's means over problems; `figure` is the paper's."""
+    own = {row.problem: row for row in rows if row.method == method}
+    found = [own[problem] for problem in members if problem in own]
+    mean = statistics.fmean(row.percent for row in found) if found else None
+    interval = None
+    if mean is not None:
+        # Wilson's interval is not empty where all runs agree, as a standard error would be.
+        below = _root_sum([row.percent - row.interval[0] for row in found]) / len(found)
+        above = _root_sum([row.interval[1] - row.percent for row in found]) / len(found)
+        interval = mean - below, mean + above
+    return SetMean(
+        recovered=mean,
+        reference=statistics.fmean(row.reference_percent for row in found) if found else None,
+        paper=figure,
+        covered=len(found),
+        size=len(members),
+        interval=interval,
+        runs=(min(row.runs for row in found), max(row.runs for row in found)) if found else None,
+    )
+
+
+def problems_of(key: str) -> tuple[str, ...]:
+    """Return the problems of a summary's set: "all", "nguyen", "r" or "livermore"."""
+    return tuple(problem for name in _SETS[key] for problem in benchmarks.SETS[name])
+
+
+def by_generations(built: Report) -> dict[int, str]:
+    """Return the methods that are `nggp` but for S, by S; `nggp` itself where the one with its S has no mean."""
+    names = {count: f"nggp-s-{count}" for count in methods.GENERATIONS}
+    own = methods.METHODS["nggp"].settings.evolution
+    assert own is not None, "nggp has genetic programming"
+    if built.mean(names[own.generations], "all") is None:
+        names[own.generations] = "nggp"
+    return names
+
+
+def comparisons(built: Report) -> list[Comparison]:
+    """Return each method's means over sets, and `nggp` on each of the 37 problems, beside the paper's.
+
+    Sets without runs on all their problems are left out. The paper prints one interval for all methods; we take it for
+    `nggp-slp-her` too, for which it prints none.
+    """
+    figures = paper()
+    found = []
+    for summary in built.summaries:
+        for key, mean in summary.means.items():
+            if mean.is_complete and mean.paper is not None:
+                assert mean.recovered is not None, "the set has runs"
+                assert mean.interval is not None, "likewise"
+                half = figures.intervals[key]
+                theirs = mean.paper, (mean.paper - half, mean.paper + half)
+                found.append(_comparison(summary.method, key, (mean.recovered, mean.interval), theirs))
+    for problem in problems_of("all"):
+        row = built.row("nggp", problem)
+        if row is not None and row.paper is not None:
+            theirs = row.paper, wilson(round(row.paper * figures.runs / 100), figures.runs)
+            found.append(_comparison("nggp", problem, (row.percent, row.interval), theirs))
+    return found
+
+
+def rmse(record: RunRecord) -> float:
+    """Return the root of a run's mean square error on the test data."""
+    return math.sqrt(record.test_nmse) * _test_deviation(record.problem, record.draw)
+
+
 def build(records: Iterable[RunRecord]) -> Report:
     """Return the report of records; of two with the same key the later one counts, and draws are pooled.
 
     Raises:
         DataError: where the runs had different budgets.
     """
-    runs = list({record.key: record for record in records}.values())
+    runs = latest(records)
     if not runs:
         return Report()
     budgets = sorted({record.expressions for record in runs})
@@ -291,23 +417,35 @@ def _row(records: Sequence[RunRecord], figure: float | None) -> Row:
     )
 
 
-def _summary(method: str, rows: Iterable[Row], figures: Mapping[str, float]) -> Summary:
-    own = {row.problem: row for row in rows if row.method == method}
-    means = {}
-    for key, sets in _SETS.items():
-        members = [problem for name in sets for problem in benchmarks.SETS[name]]
-        found = [own[problem] for problem in members if problem in own]
-        means[key] = SetMean(
-            recovered=statistics.fmean(row.percent for row in found) if found else None,
-            reference=statistics.fmean(row.reference_percent for row in found) if found else None,
-            paper=figures.get(key),
-            covered=len(found),
-            size=len(members),
-        )
+def _summary(method: str, rows: Sequence[Row], figures: Mapping[str, float]) -> Summary:
+    means = {key: mean_over(problems_of(key), rows, method=method, figure=figures.get(key)) for key in _SETS}
     return Summary(method, types.MappingProxyType(means))
 
 
-def _number(value: float | None, digits: int) -> str:
+_Estimate: TypeAlias = tuple[float, tuple[float, float]]
+"""A rate in percent and its interval."""
+
+
+def _comparison(method: str, where: str, ours: _Estimate, theirs: _Estimate) -> Comparison:
+    (rate, (low, high)), (figure, (figure_low, figure_high)) = ours, theirs
+    below = _root_sum([rate - low, figure_high - figure])
+    above = _root_sum([high - rate, figure - figure_low])
+    gap = rate - figure
+    return Comparison(method, where, rate, figure, (gap - below, gap + above))
+
+
+def _root_sum(widths: Iterable[float]) -> float:
+    """Return one side of the interval of a sum of independent estimates from those of its parts."""
+    return math.sqrt(math.fsum(width**2 for width in widths))
+
+
+@functools.cache
+def _test_deviation(problem: str, draw: int) -> float:
+    return float(benchmarks.get(problem).datasets(draw)[1].deviation)
+
+
+def number(value: float | None, digits: int) -> str:
+    """Return a number with so many digits after the point, or `-` for none."""
     return "-" if value is None else f"{value:,.{digits}f}"
 
 
@@ -334,7 +472,8 @@ def _aligned(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     return text
 
 
-def _piped(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+def piped(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown whose cells are taken as they are, the first two columns to the left."""
     rule = ["---" if index < 2 else "---:" for index in range(len(header))]
     escaped = [[re.sub(r"([\\`*_|<>\[\]])", r"\\\1", cell) for cell in line] for line in lines]
     return "".join(f"| {' | '.join(line)} |\n" for line in [header, rule, *escaped])

@@ -9,18 +9,20 @@ from __future__ import annotations
 import enum
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from symseed.completion import Completer, CompletionCounts, CompletionSettings
 from symseed.errors import SettingsError
 from symseed.evolution import Elite, EvolutionSettings, evolve
 from symseed.expression import Expression
 from symseed.policy import LSTMPolicy, Policy, PolicySettings
+from symseed.regression import RegressionTask
 from symseed.space import SearchSpace
 from symseed.task import Scored, Task
-from symseed.training import Memory, QueueTrainer, Trainer
+from symseed.training import Memory, OffPolicy, QueueTrainer, Trainer, corrected
 
 
 class StopReason(enum.Enum):
@@ -94,6 +96,12 @@ class SearchSettings:
     trains_on_elite: bool = True
     """Whether evolution's best are."""
 
+    completion: CompletionSettings | None = None
+    """How rows are completed with sub-expressions seen before; None: they are not, as in the paper."""
+
+    off_policy: OffPolicy = OffPolicy.NONE
+    """How much those of evolution's best count that are none of the newest samples."""
+
     def __post_init__(self) -> None:
         """Refuse what cannot run."""
         if self.batch < 2 or self.elite < 1:
@@ -120,6 +128,8 @@ class Step:
     charged: int
     evaluated: int
     unique: int
+    completion: CompletionCounts
+    """All 0 where rows are not completed."""
     seconds: float
     sampled: float
     """Mean reward of what this round began with: the policy's samples, or evolution's seeds where there is none."""
@@ -179,12 +189,18 @@ def steps(
     seed: int = 0,
     budget: Budget,
     policy: Policy | None = None,
+    watch: Callable[[Scored], None] | None = None,
 ) -> Iterator[Step]:
-    """Give one `Step` per round of Algorithm 1; the last has a reason."""
+    """Give one `Step` per round of Algorithm 1; the last has a reason.
+
+    Args:
+        watch: is told of every population as it is scored.
+    """
     streams = _Streams.of(seed)
     if policy is None and settings.policy is not None:
         policy = LSTMPolicy(space, settings.policy, seed=streams.policy)
-    ledger = _Ledger(task, budget)
+    ledger = _Ledger(task, budget, watch)
+    completer = _completer(space, task, settings)
     seeder = _Seeder(space, task, settings, streams.seeds)
     elite = Elite(settings.elite)
     memory = Memory()
@@ -195,6 +211,8 @@ def steps(
             if policy is not None:
                 samples = task.evaluate(policy.sample(settings.batch, seed=streams.samples, step=index))
                 ledger.add(samples, charged=len(samples))
+                if completer is not None:
+                    completer.add(samples, ledger)
             if settings.evolution is not None and not ledger.is_over:
                 seeds = seeder.seeds(samples, index)
                 ledger.add(seeds.scored, charged=seeds.charged)
@@ -205,17 +223,22 @@ def steps(
                 ):
                     elite.add(generation.scored)
                     seeder.last = generation.scored
-                    if ledger.add(generation.scored, charged=generation.charged):
+                    ledger.add(generation.scored, charged=generation.charged)
+                    if completer is not None and completer.takes_generations:
+                        completer.add(generation.scored, ledger)
+                    if ledger.is_over:
                         break
             if policy is not None and not ledger.is_over:
-                samples = seeds.scored if settings.seeds is Seeds.QUEUE else samples
+                sources = seeds.scored if settings.seeds is Seeds.QUEUE else samples
                 lesson, memory = settings.trainer.lesson(
-                    memory, _training_set(settings, samples, elite.best), seed=streams.training, step=index
+                    memory, _training_set(settings, sources, elite.best), seed=streams.training, step=index
                 )
+                if settings.off_policy is OffPolicy.TRUNCATED and samples is not None:
+                    lesson = corrected(lesson, samples.population, policy)
                 policy.ascend(lesson)
         except KeyboardInterrupt:
             ledger.interrupt()
-        yield ledger.step()
+        yield ledger.step(CompletionCounts() if completer is None else completer.counts)
         if ledger.is_over:
             return
 
@@ -228,6 +251,17 @@ def _training_set(settings: SearchSettings, samples: Scored | None, elite: Score
     if settings.trains_on_samples and samples is not None:
         parts.append(samples)
     return parts[0] if len(parts) == 1 else Scored.concatenate(parts)
+
+
+def _completer(space: SearchSpace, task: Task, settings: SearchSettings) -> _Completed | None:
+    if settings.completion is None:
+        return None
+    if not isinstance(task, RegressionTask):
+        raise SettingsError(
+            f"`completion` needs a task with data to complete rows for, a RegressionTask, but this is a "
+            f"{type(task).__name__}. Leave it None."
+        )
+    return _Completed(task, task.completer(space, settings.completion))
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,11 +309,34 @@ class _Seeder:
         return _Seeded(self._task.evaluate(trees), self._batch)
 
 
+class _Completed:
+    """Completes what was scored, and has the outcome scored too; the search goes on as if it had not."""
+
+    def __init__(self, task: Task, completer: Completer) -> None:
+        self._task, self._completer = task, completer
+
+    @property
+    def counts(self) -> CompletionCounts:
+        return self._completer.counts
+
+    @property
+    def takes_generations(self) -> bool:
+        return self._completer.settings.generations
+
+    def add(self, scored: Scored, ledger: _Ledger) -> None:
+        if ledger.is_over:
+            return
+        rows = np.flatnonzero(scored.computed & (scored.failure == 0))
+        completed = self._completer.complete(scored.population, rows)
+        if len(completed):
+            ledger.note(self._task.evaluate(completed), charged=len(completed))
+
+
 class _Ledger:
     """Charges the budget, keeps the best, and knows when it is over."""
 
-    def __init__(self, task: Task, budget: Budget) -> None:
-        self._task, self._budget = task, budget
+    def __init__(self, task: Task, budget: Budget, watch: Callable[[Scored], None] | None) -> None:
+        self._task, self._budget, self._watch = task, budget, watch
         self._started = time.monotonic()
         self._before = task.counts
         self._charged = 0
@@ -299,10 +356,16 @@ class _Ledger:
         self._first = self._last = None
 
     def add(self, scored: Scored, *, charged: int) -> bool:
-        """Take note of rows as they were scored; return whether the search is over."""
-        self._charged += charged
+        """Take note of a round's rows as they were scored; return whether the search is over."""
         self._first = scored if self._first is None else self._first
         self._last = scored
+        return self.note(scored, charged=charged)
+
+    def note(self, scored: Scored, *, charged: int) -> bool:
+        """Take note of rows that are no population of the round; return whether the search is over."""
+        self._charged += charged
+        if self._watch is not None:
+            self._watch(scored)
         row = int(scored.reward.argmax())
         if scored.reward[row] > self._reward or self._best is None:
             self._take(scored, row)
@@ -327,7 +390,7 @@ class _Ledger:
             raise KeyboardInterrupt
         self._reason = self._reason or StopReason.INTERRUPTED
 
-    def step(self) -> Step:
+    def step(self, completion: CompletionCounts) -> Step:
         assert self._best is not None, "a step has scored something"
         now = self._task.counts
         return Step(
@@ -337,6 +400,7 @@ class _Ledger:
             charged=self._charged,
             evaluated=now.evaluated - self._before.evaluated,
             unique=now.unique - self._before.unique,
+            completion=completion,
             seconds=time.monotonic() - self._started,
             sampled=float(self._first.reward.mean()) if self._first is not None else np.nan,
             evolved=float(self._last.reward.mean()) if self._last is not None else np.nan,

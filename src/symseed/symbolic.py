@@ -10,6 +10,7 @@ from __future__ import annotations
 import faulthandler
 import fractions
 import json
+import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
@@ -27,6 +28,10 @@ SNAP_TOLERANCE = 1e-6
 ZERO_TOLERANCE = 1e-9
 """Size below which a fitted constant may be taken for 0."""
 _NOTHING = 1e-100  # 0 that is not seen to be 0
+_PERIODIC = (sympy.sin, sympy.cos, sympy.tan)
+_QUARTER = math.pi / 2.0  # of a turn
+_MOST_QUARTERS = 1_000
+_LARGEST_PHASE = 1_000.0
 _GRACE_SECONDS = 5.0
 
 
@@ -217,10 +222,19 @@ def _combine_logarithms(difference: Sym) -> Sym:
 def _snapped(expression: Sequence[Word], variables: Sequence[Sym], known: Sequence[Sym]) -> Iterator[tuple[str, Sym]]:
     """Give forms of the expression in which every fitted constant has become an exact number."""
     raw = _build(expression, variables, _approximate)
-    for manner, form in _forms(raw):
+    for manner, form in _written(raw, known):
         exact = _snap_all(form, known)
         if exact is not None:
             yield manner, exact
+
+
+def _written(raw: Sym, known: Sequence[Sym]) -> Iterator[tuple[str, Sym]]:
+    """Give all forms of an expression, each as it is and, where that differs, with whole turns taken off angles."""
+    for manner, form in _forms(raw):
+        yield manner, form
+        turned = _without_turns(form, known)
+        if turned != form:
+            yield f"{manner} and taking turns off angles", turned
 
 
 def _forms(raw: Sym) -> Iterator[tuple[str, Sym]]:
@@ -235,13 +249,49 @@ def _forms(raw: Sym) -> Iterator[tuple[str, Sym]]:
 
 
 def _snap_all(form: Sym, known: Sequence[Sym]) -> Sym | None:
+    phases = {node.args[0].as_coeff_Add()[0] for node in form.atoms(*_PERIODIC)}
     exact = {}
     for number in form.atoms(sympy.Float):
-        snapped = _snap(float(number), known, tolerance=SNAP_TOLERANCE)
+        # An angle's error does not grow with its turns, so what is added to one is held to an absolute tolerance.
+        scale = max(1.0, abs(float(number))) if number in phases else 1.0
+        snapped = _snap(float(number), known, tolerance=SNAP_TOLERANCE / scale)
         if snapped is None:
             return None
         exact[number] = snapped
     return form.xreplace(exact)
+
+
+def _without_turns(form: Sym, known: Sequence[Sym]) -> Sym:
+    """Write constants that are added to the angle of a sin, cos or tan as simple numbers and quarter turns."""
+
+    def turned(node: Sym) -> Sym:
+        phase, rest = node.args[0].as_coeff_Add()
+        exact = _snap_phase(float(phase), known) if phase.is_Float else None
+        return node if exact is None else node.func(rest + exact)
+
+    return form.replace(lambda node: isinstance(node, _PERIODIC), turned)
+
+
+def _snap_phase(value: float, known: Sequence[Sym]) -> Sym | None:
+    """Return q + k pi/2 nearby, k not 0; q is one of the target's numbers, or else the simplest small fraction."""
+    for simple in ([number for number in known if abs(float(number)) <= _LARGEST_PHASE], _small_fractions()):
+        for number in simple:
+            rest = value - float(number)
+            quarters = round(rest / _QUARTER)
+            if 0 < abs(quarters) <= _MOST_QUARTERS and abs(rest - quarters * _QUARTER) <= SNAP_TOLERANCE:
+                return number + quarters * sympy.pi / 2
+    return None
+
+
+def _small_fractions() -> list[Sym]:
+    """Fractions by denominator, then size: 0, 1, -1, 2, ..., 1/2, -1/2, ..."""
+    return [
+        sympy.Rational(sign * top, bottom)
+        for bottom in range(1, 13)
+        for top in range(10 * bottom + 1)
+        if math.gcd(top, bottom) == 1
+        for sign in (1, -1)
+    ]
 
 
 def _snap(value: float, known: Sequence[Sym], *, tolerance: float) -> Sym | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -43,6 +43,7 @@ class Scored:
     solved: npt.NDArray[np.bool_]  # (N,): whether the row is an answer with which a search may end
     failure: Failures  # (N,): a `Failure` each
     position: Positions  # (N,): of the token that failed first, -1 where there is none
+    computed: npt.NDArray[np.bool_]  # (N,): whether the row was new to the task
 
     @classmethod
     def of(cls, population: Population, reward: npt.ArrayLike, solved: npt.ArrayLike | None = None) -> Scored:
@@ -62,7 +63,14 @@ class Scored:
         if np.isnan(rewards).any():
             row = int(np.flatnonzero(np.isnan(rewards))[0])
             raise DataError(f"A reward must be a number, but row {row}, `{population[row]}`, has NaN.")
-        return cls(population, rewards, flags, np.zeros(count, np.uint8), np.full(count, -1, np.int32))
+        return cls(
+            population,
+            rewards,
+            flags,
+            np.zeros(count, np.uint8),
+            np.full(count, -1, np.int32),
+            np.ones(count, np.bool_),
+        )
 
     def __len__(self) -> int:
         """Return N."""
@@ -76,6 +84,7 @@ class Scored:
             self.solved[rows],
             self.failure[rows],
             self.position[rows],
+            self.computed[rows],
         )
 
     def best(self, count: int) -> Scored:
@@ -99,6 +108,7 @@ class Scored:
             np.concatenate([part.solved for part in parts]),
             np.concatenate([part.failure for part in parts]),
             np.concatenate([part.position for part in parts]),
+            np.concatenate([part.computed for part in parts]),
         )
 
 
@@ -133,9 +143,11 @@ class FunctionTask:
         """Ask about each row that is new."""
         population.check_library(self.library, "task")
         keys = [row.tobytes() for row in population.fingerprints]
+        computed = np.zeros(len(keys), dtype=np.bool_)
         for row, key in enumerate(keys):
             if key not in self._known:
                 self._known[key] = float(self._reward(population[row]))
+                computed[row] = True
         self._asked += len(keys)
         reward = np.array([self._known[key] for key in keys])
-        return Scored.of(population, reward, reward >= self._solved_at)
+        return replace(Scored.of(population, reward, reward >= self._solved_at), computed=computed)

@@ -6,14 +6,16 @@ scored to a `Lesson`; what it carries from step to step (a baseline, a queue) is
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import enum
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 
 from symseed.dataset import Floats
 from symseed.errors import SettingsError
-from symseed.policy import Lesson
+from symseed.policy import Lesson, Policy
+from symseed.population import Population
 from symseed.task import Scored
 
 _LARGEST_REWARD = 1e6
@@ -46,6 +48,15 @@ class EntropySettings:
                 f"The entropy's `weight` must be at least 0 and its `decay` from 0 to 1, but they are {self.weight} "
                 f"and {self.decay}."
             )
+
+
+class OffPolicy(enum.Enum):
+    """How much a row counts that the policy did not sample this step, but evolution made."""
+
+    NONE = "none"
+    """As much as any other: the paper's method."""
+    TRUNCATED = "truncated"
+    """Less, where the policy would hardly make it itself: see `corrected`."""
 
 
 class Trainer(Protocol):
@@ -156,6 +167,29 @@ class QueueTrainer:
             chosen = queue.take(rng.integers(len(queue), size=self.draws))
         weights = np.full(len(chosen), self.weight / len(chosen))
         return _lesson(chosen, weights, self.entropy), Memory(queue=queue)
+
+
+def corrected(lesson: Lesson, samples: Population, policy: Policy) -> Lesson:
+    """Return a lesson in which rows that are none of the policy's samples count min(1, exp(l - median l of samples)).
+
+    l is a row's log probability per token. A policy gradient wants p(row) / mu(row), but evolution's own density mu is
+    not known; a typical sample stands in for it. Per token, because the whole log p runs to tens of nats and differs by
+    many from row to row: most rows would count fully or next to nothing.
+    """
+    own = {row.tobytes() for row in samples.fingerprints}
+    foreign = np.array([row.tobytes() not in own for row in lesson.population.fingerprints], dtype=np.bool_)
+    if not foreign.any():
+        return lesson
+    typical = float(np.median(_log_probability_per_token(policy, samples)))
+    weights = lesson.weights.copy()
+    weights[foreign] *= np.exp(
+        np.minimum(0.0, _log_probability_per_token(policy, lesson.population.take(foreign)) - typical)
+    )
+    return replace(lesson, weights=weights)
+
+
+def _log_probability_per_token(policy: Policy, population: Population) -> Floats:
+    return np.asarray(policy.log_probability(population) / population.lengths)
 
 
 def _lesson(scored: Scored, weights: Floats, entropy: EntropySettings) -> Lesson:

@@ -1,4 +1,4 @@
-"""Variation: tournament selection, crossover and the four mutations, over whole populations.
+"""Variation: tournament selection, crossover and mutations, over whole populations.
 
 Every function is a pure function of its seed, its step and the row: `(seed, parents) -> children`. A child that breaks
 a rule of the space is made again up to `retries` times, and then is a copy of its parent. Constants move with their
@@ -22,7 +22,7 @@ from symseed.space import SearchSpace
 
 
 class Mutation(enum.Enum):
-    """The paper's four mutations; values are the core's numbers."""
+    """The paper's four mutations, and two macros of ours; values are the core's numbers."""
 
     SUBTREE = 0
     """Any subtree, the whole included, becomes a new full tree."""
@@ -32,6 +32,10 @@ class Mutation(enum.Enum):
     """An operator is put above any subtree; its other argument is a new terminal."""
     SHRINK = 3
     """An operator below the root gives way to one of its arguments."""
+    NUMBER = 4
+    """Any subtree f becomes f + n, f - n, f * n or f / n, with n = 1, 2, 3 or 1/2, spelt with a variable if need be."""
+    TWICE = 5
+    """Any subtree f becomes f + f or f * f."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +57,8 @@ class VariationSettings:
     retries: int = 0
     """How often an operation whose child breaks a rule is tried again. The paper undoes it at once: 0."""
 
-    weights: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)
-    """Relative probabilities of the mutations, in the order of `Mutation`."""
+    weights: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0, 0.0, 0.0)
+    """Relative probabilities of the mutations, in the order of `Mutation`. The paper has the first four, all alike."""
 
     def __post_init__(self) -> None:
         """Refuse values out of range."""

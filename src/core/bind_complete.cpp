@@ -1,0 +1,80 @@
+// Bindings of semantic completion.
+#include <limits>
+
+#include "bind.hpp"
+#include "complete.hpp"
+
+namespace symseed {
+namespace {
+
+Completion make_completion(const Vocabulary& vocabulary, const Samples& samples, std::size_t max_bytes, int longest,
+                           int points) {
+  require_columns(vocabulary, samples);
+  require(longest >= 1 && longest <= Completion::kLongest && points >= 1, "`longest` or `points` is out of range.");
+  return Completion(vocabulary, samples, max_bytes, longest, points);
+}
+
+nb::tuple bind_completions(Completion& completion, const Rules& rules, const Tokens& tokens, const Lengths& lengths,
+                           const Constants& constants, const Array<std::int64_t, 1>& chosen,
+                           const std::optional<std::string>& instruction_set) {
+  const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
+  require(rules.vocabulary().size() == completion.vocabulary().size(), "The rules must be of the same library.");
+  for (std::size_t i = 0; i < chosen.shape(0); ++i) {
+    require(chosen.data()[i] >= 0 && static_cast<std::size_t>(chosen.data()[i]) < rows.count,
+            "`chosen` must be rows of the population.");
+  }
+  const Manner manner = to_manner(false, instruction_set);
+  const std::size_t stride = std::max(rows.stride, static_cast<std::size_t>(rules.max_length()));
+  Completion::Found found;
+  run([&](Monitor& monitor) {
+    found = completion.complete(manner, rules, rows, chosen.data(), chosen.shape(0), stride, rows.count, monitor);
+  });
+  const std::size_t count = found.parent.size();
+  return nb::make_tuple(to_numpy(std::move(found.tokens), {count, stride}), to_numpy(std::move(found.lengths)),
+                        to_numpy(std::move(found.constants), {count, stride}), to_numpy(std::move(found.parent)));
+}
+
+nb::tuple bind_semantics(const Vocabulary& vocabulary, const Samples& samples, const Tokens& tokens,
+                         const Lengths& lengths, const Constants& constants,
+                         const std::optional<std::string>& instruction_set) {
+  const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
+  require(rows.count == 1, "`semantics` takes one row.");
+  require_columns(vocabulary, samples);
+  const Manner manner = to_manner(false, instruction_set);
+  const std::size_t length = static_cast<std::size_t>(rows.lengths[0]);
+  std::vector<double> values(length * samples.points, std::numeric_limits<double>::quiet_NaN());
+  std::vector<double> wishes = values;
+  Semantics semantics(vocabulary, samples);
+  if (semantics.run(manner, rows[0])) {
+    for (std::size_t j = 0; j < length; ++j) {
+      const double* value = semantics.value(static_cast<int>(j));
+      const double* wish = semantics.wish(static_cast<int>(j));
+      std::copy_n(value, samples.points, values.begin() + static_cast<std::ptrdiff_t>(j * samples.points));
+      if (wish == nullptr) continue;
+      std::copy_n(wish, samples.points, wishes.begin() + static_cast<std::ptrdiff_t>(j * samples.points));
+    }
+  }
+  return nb::make_tuple(to_numpy(std::move(values), {length, samples.points}),
+                        to_numpy(std::move(wishes), {length, samples.points}));
+}
+
+}  // namespace
+
+void bind_complete(nb::module_& m) {
+  m.attr("LONGEST_KEPT") = Completion::kLongest;
+  nb::class_<Completion>(m, "Completion")
+      .def(nb::new_([](const Vocabulary& vocabulary, const Samples& samples, std::size_t max_bytes, int longest,
+                       int points) { return make_completion(vocabulary, samples, max_bytes, longest, points); }),
+           "vocabulary"_a, "samples"_a, "max_bytes"_a, "longest"_a, "points"_a)
+      .def("complete", &bind_completions, "rules"_a, "tokens"_array, "lengths"_array, "constants"_array, "chosen"_array,
+           nb::kw_only(), "instruction_set"_a = nb::none())
+      .def_prop_ro("lookups", [](const Completion& self) { return self.counts().lookups; })
+      .def_prop_ro("hits", [](const Completion& self) { return self.counts().hits; })
+      .def_prop_ro("splices", [](const Completion& self) { return self.counts().splices; })
+      .def_prop_ro("size", &Completion::size)
+      .def_prop_ro("bytes", &Completion::bytes);
+  m.def("semantics", &bind_semantics, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array, "constants"_array,
+        nb::kw_only(), "instruction_set"_a = nb::none());
+}
+
+}  // namespace symseed

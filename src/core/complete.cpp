@@ -1,0 +1,275 @@
+#include "complete.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "hash.hpp"
+#include "prefix.hpp"
+
+namespace symseed {
+namespace {
+
+// Values count as equal where they differ by less than this, relative to their own scale. Arithmetic in float64 leaves
+// 1e-16 of an exact match, and inverses some thousand times that.
+constexpr double kTolerance = 0x1p-30;
+
+// Rows in hand at a time: their keys wait for the memory.
+constexpr std::size_t kAhead = 8;
+
+std::vector<std::size_t> pick(const Samples& samples, std::size_t most) {
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < samples.points; ++i) {
+    if (samples.target[i] != 0.0 && samples.weight[i] > 0.0) all.push_back(i);
+  }
+  if (all.empty()) {
+    for (std::size_t i = 0; i < samples.points; ++i) all.push_back(i);
+  }
+  if (all.size() <= most) return all;
+  std::vector<std::size_t> some(most);
+  for (std::size_t i = 0; i < most; ++i) some[i] = all[i * all.size() / most];
+  return some;
+}
+
+}  // namespace
+
+Samples choose_points(const Samples& samples, const std::vector<std::size_t>& points) {
+  Samples out;
+  out.points = points.size();
+  out.padded = (points.size() + 7) / 8 * 8;
+  out.variables = samples.variables;
+  out.columns.resize(out.variables * out.padded);
+  out.target.resize(out.padded);
+  out.weight.resize(out.padded);
+  for (std::size_t i = 0; i < out.padded; ++i) {
+    const std::size_t from = points[std::min(i, points.size() - 1)];
+    for (std::size_t v = 0; v < out.variables; ++v) out.columns[v * out.padded + i] = samples.column(v)[from];
+    out.target[i] = samples.target[from];
+    out.weight[i] = i < points.size() ? samples.weight[from] : 0.0;
+  }
+  return out;
+}
+
+Semantics::Semantics(const Vocabulary& vocabulary, const Samples& samples)
+    : vocabulary_(vocabulary), samples_(samples) {}
+
+bool Semantics::run(const Manner& manner, Row row) {
+  const std::size_t length = static_cast<std::size_t>(row.length);
+  if (values_.size() < length) {
+    values_.resize(length);
+    wishes_.resize(length);
+    ends_.resize(length);
+    has_constants_.resize(length);
+    value_buffer_.resize(length * samples_.padded);
+    wish_buffer_.resize(length * samples_.padded);
+  }
+  if (!run_forward(manner, row)) return false;
+  run_back(manner, row);
+  return true;
+}
+
+bool Semantics::run_forward(const Manner& manner, Row row) {
+  const std::size_t block = samples_.padded;
+  for (int position = row.length; position-- > 0;) {
+    const std::size_t at = static_cast<std::size_t>(position);
+    const Token token = row.tokens[position];
+    const int kind = vocabulary_.kind[token];
+    const int arity = vocabulary_.arity[token];
+    double* out = value_buffer_.data() + at * block;
+    values_[at] = out;
+    has_constants_[at] = kind == kConstant;
+    ends_[at] = position + 1;
+    if (arity > 0) {
+      const std::size_t first = at + 1;
+      const std::size_t last = arity == 2 ? static_cast<std::size_t>(ends_[first]) : first;
+      ends_[at] = ends_[last];
+      has_constants_[at] = has_constants_[first] | has_constants_[last];
+      const auto forward = manner.kernels->forward[static_cast<std::size_t>(kind)];
+      if (forward(values_[first], values_[last], out, static_cast<int>(block)) >= 0) return false;
+    } else if (kind == kVariable) {
+      values_[at] = samples_.column(static_cast<std::size_t>(vocabulary_.variable[token]));
+    } else {
+      const double value = kind == kConstant ? row.constants[position] : vocabulary_.value[token];
+      if (!std::isfinite(value)) return false;
+      std::fill(out, out + block, value);
+    }
+  }
+  return true;
+}
+
+void Semantics::run_back(const Manner& manner, Row row) {
+  const std::size_t block = samples_.padded;
+  std::fill_n(wishes_.begin(), row.length, nullptr);
+  wishes_[0] = samples_.target.data();
+  for (int position = 0; position < row.length; ++position) {
+    const std::size_t at = static_cast<std::size_t>(position);
+    const Token token = row.tokens[position];
+    const int arity = vocabulary_.arity[token];
+    if (arity == 0 || wishes_[at] == nullptr) continue;
+    const std::size_t first = at + 1;
+    const std::size_t last = arity == 2 ? static_cast<std::size_t>(ends_[first]) : first;
+    const auto& inverse = manner.kernels->inverse[vocabulary_.kind[token]];
+    for (std::size_t argument = 0; argument < static_cast<std::size_t>(arity); ++argument) {
+      if (inverse[argument] == nullptr) continue;
+      const std::size_t child = argument == 0 ? first : last;
+      const std::size_t other = argument == 0 ? last : first;
+      double* out = wish_buffer_.data() + child * block;
+      if (!inverse[argument](wishes_[at], values_[other], out, static_cast<int>(block))) continue;
+      const double* a = argument == 0 ? out : values_[first];
+      const double* b = argument == 0 ? values_[last] : out;
+      if (gives(manner, vocabulary_.kind[token], a, b, wishes_[at])) wishes_[child] = out;
+    }
+  }
+}
+
+// Does the operator give what was wanted, to the tolerance? Not where that is lost beside a much larger argument.
+bool Semantics::gives(const Manner& manner, int opcode, const double* a, const double* b, const double* wanted) {
+  const int points = static_cast<int>(samples_.padded);
+  trial_.resize(samples_.padded);
+  if (manner.kernels->forward[static_cast<std::size_t>(opcode)](a, b, trial_.data(), points) >= 0) return false;
+  double error[8] = {};
+  double size[8] = {};
+  manner.kernels->add_squared_error(trial_.data(), wanted, samples_.weight.data(), points, error);
+  manner.kernels->add_product(wanted, wanted, samples_.weight.data(), points, size);
+  return sum_lanes(error) <= kTolerance * kTolerance * sum_lanes(size);
+}
+
+Completion::Completion(Vocabulary vocabulary, const Samples& samples, std::size_t max_bytes, int longest, int points)
+    : vocabulary_(std::move(vocabulary)),
+      samples_(choose_points(samples, pick(samples, static_cast<std::size_t>(points)))),
+      first_(samples_.padded),
+      second_(samples_.padded),
+      max_entries_(std::bit_floor(std::max<std::size_t>(max_bytes / sizeof(Entry), 2))),
+      longest_(longest),
+      entries_(std::min<std::size_t>(max_entries_, 4096)) {
+  // Any fixed directions do, as long as no two formulas of interest agree in both.
+  Rng rng(0x636f6d706c657465u, 0, 0);
+  for (std::size_t i = 0; i < samples_.points; ++i) {
+    first_[i] = (0.5 + rng.uniform()) * (rng.chance(0.5) ? 1.0 : -1.0);
+    second_[i] = (0.5 + rng.uniform()) * (rng.chance(0.5) ? 1.0 : -1.0);
+  }
+}
+
+Completion::Key Completion::key_of(const Manner& manner, const double* values) const {
+  double lanes[24] = {};
+  manner.kernels->add_projections(values, first_.data(), second_.data(), static_cast<int>(samples_.padded), lanes);
+  const double scale = sum_lanes(lanes + 16);
+  if (!(scale > 1e-280) || !std::isfinite(scale)) return {};
+  const double cell_width = std::ldexp(kTolerance, std::ilogb(scale));
+  const double cell = std::floor(sum_lanes(lanes) / cell_width + 0.5);
+  const std::uint64_t hash = mix(static_cast<std::uint64_t>(static_cast<std::int64_t>(cell)) ^
+                                 mix(static_cast<std::uint64_t>(std::ilogb(scale))));
+  return {hash | 1, sum_lanes(lanes + 8), 2.0 * cell_width};
+}
+
+void Completion::prefetch(std::uint64_t cell) const {
+  const Entry* pair = &entries_[bucket(cell)];
+  __builtin_prefetch(pair);
+  __builtin_prefetch(pair + 1);
+}
+
+const Completion::Entry* Completion::find(const Key& key) const {
+  const Entry* pair = &entries_[bucket(key.cell)];
+  for (int i = 0; i < 2; ++i) {
+    if (pair[i].cell == key.cell && std::fabs(pair[i].check - key.check) <= key.tolerance) return pair + i;
+  }
+  return nullptr;
+}
+
+void Completion::keep(const Key& key, const Token* tokens, int length) {
+  Entry entry;
+  entry.cell = key.cell;
+  entry.check = key.check;
+  entry.length = static_cast<std::uint16_t>(length);
+  std::copy_n(tokens, length, entry.tokens);
+  if (Entry* known = const_cast<Entry*>(find(key))) {
+    if (length < known->length) *known = entry;
+    return;
+  }
+  if (size_ * 2 >= entries_.size() && entries_.size() < max_entries_) grow();
+  put(entry);
+}
+
+// Where both places of its bucket hold other values, the longer of the two gives way, the second of equals.
+void Completion::put(const Entry& entry) {
+  Entry* pair = &entries_[bucket(entry.cell)];
+  Entry* place = pair[0].length > pair[1].length ? pair : pair + 1;
+  for (int i = 1; i >= 0; --i) {
+    if (pair[i].cell == 0) place = pair + i;
+  }
+  if (place->cell == 0) ++size_;
+  *place = entry;
+}
+
+void Completion::grow() {
+  std::vector<Entry> old(entries_.size() * 2);
+  old.swap(entries_);
+  size_ = 0;
+  for (const Entry& entry : old) {
+    if (entry.cell != 0) put(entry);
+  }
+}
+
+Completion::Found Completion::complete(const Manner& manner, const Rules& rules, const Rows& rows,
+                                       const std::int64_t* chosen, std::size_t count, std::size_t stride,
+                                       std::size_t limit, Monitor& monitor) {
+  std::vector<Place> kept;
+  std::vector<Place> wishes;
+  Semantics semantics(vocabulary_, samples_);
+  const auto add = [&](std::vector<Place>& to, std::size_t row, int begin, const double* values) {
+    const Key key = key_of(manner, values);
+    if (key.cell != 0) to.push_back({row, begin, semantics.end(begin), key});
+  };
+  for (std::size_t n = 0; n < count; ++n) {
+    if (n % 64 == 0) monitor.check();
+    const std::size_t i = static_cast<std::size_t>(chosen[n]);
+    const Row row = rows[i];
+    if (!semantics.run(manner, row)) continue;
+    for (int position = 0; position < row.length; ++position) {
+      const int length = semantics.end(position) - position;
+      const bool is_whole_wish = position == 0 && !wishes.empty();  // the same for every row
+      if (length <= longest_ && !semantics.has_constants(position)) add(kept, i, position, semantics.value(position));
+      if (semantics.wish(position) != nullptr && !is_whole_wish) add(wishes, i, position, semantics.wish(position));
+    }
+  }
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    if (k + kAhead < kept.size()) prefetch(kept[k + kAhead].key.cell);
+    const Place& place = kept[k];
+    keep(place.key, rows[place.row].tokens + place.begin, place.end - place.begin);
+  }
+  Found found;
+  Walker walker(rules);
+  std::vector<Token> whole;
+  for (std::size_t k = 0; k < wishes.size() && found.parent.size() < limit; ++k) {
+    if (k % 1024 == 0) monitor.check();
+    if (k + kAhead < wishes.size()) prefetch(wishes[k + kAhead].key.cell);
+    const Place& place = wishes[k];
+    ++counts_.lookups;
+    const Entry* entry = find(place.key);
+    if (entry == nullptr) continue;
+    const Row row = rows[place.row];
+    const bool is_itself = entry->length == place.end - place.begin &&
+                           std::equal(entry->tokens, entry->tokens + entry->length, row.tokens + place.begin);
+    if (is_itself) continue;
+    ++counts_.hits;
+    const int length = row.length - (place.end - place.begin) + entry->length;
+    if (length > rules.max_length()) continue;
+    whole.assign(row.tokens, row.tokens + place.begin);
+    whole.insert(whole.end(), entry->tokens, entry->tokens + entry->length);
+    whole.insert(whole.end(), row.tokens + place.end, row.tokens + row.length);
+    if (first_violation(walker, whole.data(), length) != -1) continue;
+    ++counts_.splices;
+    const std::size_t at = found.tokens.size();
+    found.tokens.resize(at + stride, kPad);
+    found.constants.resize(at + stride, std::numeric_limits<double>::quiet_NaN());
+    std::copy(whole.begin(), whole.end(), found.tokens.begin() + static_cast<std::ptrdiff_t>(at));
+    double* constants = found.constants.data() + at;
+    std::copy_n(row.constants, place.begin, constants);
+    std::copy(row.constants + place.end, row.constants + row.length, constants + place.begin + entry->length);
+    found.lengths.push_back(length);
+    found.parent.push_back(static_cast<std::int64_t>(place.row));
+  }
+  return found;
+}
+
+}  // namespace symseed

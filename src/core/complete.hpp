@@ -1,0 +1,116 @@
+// Semantic completion: every expression meets every sub-expression seen.
+//
+// A table leads from the values that a sub-expression takes at the samples to the shortest sub-expression seen with
+// them. For a row, the values that each of its nodes should have had for the whole to be the target are computed from
+// the root downwards and looked up: a hit, put in that node's place, makes the row the target.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "evaluate.hpp"
+#include "walk.hpp"
+
+namespace symseed {
+
+// Values and wishes of one row at every position, on few points.
+class Semantics {
+ public:
+  Semantics(const Vocabulary& vocabulary, const Samples& samples);
+
+  // Computes both. False where the row has no finite values.
+  bool run(const Manner& manner, Row row);
+  const double* value(int position) const { return values_[static_cast<std::size_t>(position)]; }
+  // What the node at a position should have been, or null where no inverse leads there.
+  const double* wish(int position) const { return wishes_[static_cast<std::size_t>(position)]; }
+  // One past the last position of the subtree at a position.
+  int end(int position) const { return ends_[static_cast<std::size_t>(position)]; }
+  bool has_constants(int position) const { return has_constants_[static_cast<std::size_t>(position)]; }
+
+ private:
+  bool run_forward(const Manner& manner, Row row);
+  void run_back(const Manner& manner, Row row);
+  bool gives(const Manner& manner, int opcode, const double* a, const double* b, const double* wanted);
+
+  const Vocabulary& vocabulary_;
+  const Samples& samples_;
+  Lines value_buffer_, wish_buffer_, trial_;
+  std::vector<const double*> values_, wishes_;
+  std::vector<int> ends_;
+  std::vector<std::uint8_t> has_constants_;
+};
+
+class Completion {
+ public:
+  // Sub-expressions of more tokens than this are not kept: an entry is one line of the cache.
+  static constexpr int kLongest = 23;
+
+  // `max_bytes` limits the table, `points` the samples whose values are compared (spread evenly over those with a
+  // target that is not 0, where a product would want anything).
+  Completion(Vocabulary vocabulary, const Samples& samples, std::size_t max_bytes, int longest, int points);
+
+  struct Counts {
+    std::int64_t lookups = 0;
+    std::int64_t hits = 0;     // look-ups that found another sub-expression
+    std::int64_t splices = 0;  // hits that the rules allow
+  };
+  struct Found {
+    std::vector<Token> tokens;          // (K, L)
+    std::vector<std::int32_t> lengths;  // (K,)
+    std::vector<double> constants;      // (K, L)
+    std::vector<std::int64_t> parent;   // (K,): the row that was completed
+  };
+  // Takes the sub-expressions of the chosen rows in, then completes each of those rows. Rows that cannot be evaluated
+  // are left out. At most `limit` completions are given.
+  Found complete(const Manner& manner, const Rules& rules, const Rows& rows, const std::int64_t* chosen,
+                 std::size_t count, std::size_t stride, std::size_t limit, Monitor& monitor);
+
+  const Vocabulary& vocabulary() const { return vocabulary_; }
+  const Counts& counts() const { return counts_; }
+  std::size_t size() const { return size_; }
+  std::size_t bytes() const { return entries_.capacity() * sizeof(Entry); }
+
+ private:
+  // What stands for a vector of values: a place among cells as wide as the tolerance, and a check.
+  struct Key {
+    std::uint64_t cell = 0;  // 0: the values are all 0, or too small to be told from it
+    double check = 0.0;
+    double tolerance = 0.0;
+  };
+  struct Entry {
+    std::uint64_t cell = 0;  // 0: nothing is kept here
+    double check = 0.0;
+    std::uint16_t length = 0;
+    Token tokens[kLongest] = {};
+  };
+  static_assert(sizeof(Entry) == 64);
+  // A sub-expression to keep, or a wish to look up.
+  struct Place {
+    std::size_t row;
+    int begin;
+    int end;
+    Key key;
+  };
+
+  Key key_of(const Manner& manner, const double* values) const;
+  std::size_t bucket(std::uint64_t cell) const { return (cell >> 8 << 1) & (entries_.size() - 1); }
+  void prefetch(std::uint64_t cell) const;
+  const Entry* find(const Key& key) const;
+  void keep(const Key& key, const Token* tokens, int length);
+  void put(const Entry& entry);
+  void grow();
+
+  Vocabulary vocabulary_;
+  Samples samples_;       // the points that are compared
+  Lines first_, second_;  // weights of the two projections, 0 at padding
+  std::size_t max_entries_;
+  int longest_;
+  Counts counts_;
+  std::size_t size_ = 0;
+  std::vector<Entry> entries_;  // in pairs: a cell's bucket
+};
+
+// A dataset's own copy of some of its points.
+Samples choose_points(const Samples& samples, const std::vector<std::size_t>& points);
+
+}  // namespace symseed

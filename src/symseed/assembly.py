@@ -1,0 +1,299 @@
+"""Assembly: formulas put together from sub-expressions and closed-form blocks, with constants that are solved for.
+
+A context is a formula with a hole. What should fill the hole is known by inverting the formula around it, and so is
+how much an error there matters. Holes are filled with the nearest sub-expression, scaled and shifted (`matching.py`),
+with a polynomial or with a rational function (`blocks.py`); a sum of two sub-expressions fills the hole at the root.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from symseed import _core, blocks, matching
+from symseed.dataset import Dataset, Floats
+from symseed.description import floor
+from symseed.evaluation import predict
+from symseed.writing import Part, Writer
+
+
+@dataclass(frozen=True, slots=True)
+class AssemblySettings:
+    """How much is tried at a time."""
+
+    features: int = 1_500
+    """Small sub-expressions that are known from the start, shortest first."""
+    newer: int = 500
+    """Sub-expressions of the search's best formulas beside them."""
+    samples: int = 200
+    """Samples that are looked at, spread over the data; what is found is fitted and judged on all of them."""
+    matches: int = 24
+    """Formulas that one round gives of each kind."""
+    blocks: bool = True
+    """Whether holes are filled with polynomials and rational functions too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A formula with a hole."""
+
+    part: Part
+    begin: int
+    end: int
+    wish: Floats  # (M,): what should fill the hole
+    weight: Floats  # (M,): squared error of the whole for a unit of squared error there
+
+    @property
+    def rest(self) -> int:
+        """Tokens outside the hole."""
+        return len(self.part) - (self.end - self.begin)
+
+
+class Assembler:
+    """Knows the sub-expressions of one dataset, and puts formulas together from them."""
+
+    def __init__(self, writer: Writer, dataset: Dataset, settings: AssemblySettings) -> None:
+        self._writer, self._settings = writer, settings
+        rows = np.arange(len(dataset))
+        if len(rows) > settings.samples:
+            rows = rows[np.arange(settings.samples) * len(rows) // settings.samples]
+        self._data = Dataset.of(dataset.X[rows], dataset.y[rows], dataset.weights[rows], dataset.names)
+        # A small change of the target, to see how far each hole follows it.
+        self._change = 1e-4 * (self._data.deviation or 1.0)
+        self._moved = Dataset.of(self._data.X, self._data.y + self._change, self._data.weights, self._data.names)
+        self._token = math.log(len(writer.library))
+        self._parts: list[Part] = []
+        self._values: Floats = np.empty((0, len(self._data)))
+        self._base = 0
+        self._add(self._small())
+        self._base = len(self._parts)
+
+    def first(self) -> list[Part]:
+        """Return the formulas that need no search: blocks and matches in every small context."""
+        contexts = [context for context in map(self._context_of, self._frames()) if context is not None]
+        formulas = self._formulas(contexts)
+        if self._settings.blocks and self._writer.has("add", "mul", "div") and contexts and contexts[0].rest == 0:
+            rationals = sorted(self._rationals(contexts[0]), key=lambda pair: pair[0])
+            formulas += [part for _, part in rationals[: self._settings.matches]]
+        return formulas
+
+    def next(self, best: Sequence[Part]) -> list[Part]:
+        """Return formulas made from the best so far: any hole in them, and their own sub-expressions."""
+        self._parts, self._values = self._parts[: self._base], self._values[: self._base]
+        pieces = {piece: None for part in best for piece in self._pieces(part)}
+        self._add(list(itertools.islice(pieces, self._settings.newer)))
+        contexts = []
+        for part in best:
+            for begin in range(len(part)):
+                context = self._context(part, begin)
+                if context is not None:
+                    contexts.append(context)
+        return self._formulas(contexts)
+
+    def _formulas(self, contexts: Sequence[Context]) -> list[Part]:
+        found = [*self._matches(contexts), *self._pairs()]
+        if self._settings.blocks and self._writer.has("add", "mul"):
+            found += self._blocks(contexts)
+        return list(dict.fromkeys(found))
+
+    # Holes
+
+    def _frames(self) -> Iterator[tuple[Part, int]]:
+        """Every formula of one or two operators around a hole, whose place is a number."""
+        hole = self._writer.number(1.0)
+        single = [*self._around(hole, 0)]
+        yield hole, 0
+        yield from single
+        for part, place in single:
+            yield from self._around(part, place)
+
+    def _around(self, part: Part, place: int) -> Iterator[tuple[Part, int]]:
+        writer = self._writer
+        for name in writer.operators(1):
+            yield writer.apply(name, part), place + 1
+        for name, column in itertools.product(writer.operators(2), writer.columns[:8]):
+            variable = writer.variable(column)
+            yield writer.apply(name, part, variable), place + 1
+            if name in ("sub", "div", "pow"):
+                yield writer.apply(name, variable, part), place + 2
+
+    def _context_of(self, frame: tuple[Part, int]) -> Context | None:
+        return self._context(*frame)
+
+    def _context(self, part: Part, begin: int) -> Context | None:
+        wish = self._wishes(part, self._data)[begin]
+        moved = self._wishes(part, self._moved)[begin]
+        with np.errstate(all="ignore"):
+            weight = (self._change / (moved - wish)) ** 2 * self._data.weights
+        if not (np.isfinite(wish).all() and np.isfinite(weight).all() and weight.max() > 0.0):
+            return None
+        return Context(part, begin, self._writer.end(part.ids, begin), wish, weight)
+
+    def _wishes(self, part: Part, dataset: Dataset) -> Floats:
+        row = self._writer.population([part])
+        library = self._writer.library
+        return _core.semantics(library.vocabulary, dataset.samples, row.tokens, row.lengths, row.constants)[1]
+
+    # What fills them
+
+    def _small(self) -> list[Part]:
+        """The shortest sub-expressions there are, without constants."""
+        writer = self._writer
+        levels: list[list[Part]] = [[writer.variable(column) for column in writer.columns]]
+        for _ in range(2):
+            known = [part for level in levels for part in level]
+            newest = levels[-1]
+            grown = [writer.apply(name, part) for part in newest for name in writer.operators(1)]
+            for name, (left, right) in itertools.product(writer.operators(2), itertools.product(known, known)):
+                is_new = left in newest or right in newest
+                is_mirrored = name in ("add", "mul", "min", "max") and right.ids < left.ids
+                if is_new and not is_mirrored and len(left) + len(right) < 7:
+                    grown.append(writer.apply(name, left, right))
+                if len(grown) > 20 * self._settings.features:
+                    break
+            levels.append(grown)
+        return sorted((part for level in levels for part in level), key=len)[: 4 * self._settings.features]
+
+    def _pieces(self, part: Part) -> Iterator[Part]:
+        for begin in range(len(part)):
+            end = self._writer.end(part.ids, begin)
+            if end - begin > 1:
+                yield Part(part.ids[begin:end], part.constants[begin:end])
+
+    def _add(self, parts: Sequence[Part]) -> None:
+        """Take in sub-expressions whose values are finite and no scaled and shifted copy of known ones."""
+        if not parts:
+            return
+        values = predict(self._writer.population(parts), self._data).value
+        with np.errstate(all="ignore"):
+            centred = values - values.mean(axis=1)[:, None]
+            centred = centred / np.linalg.norm(centred, axis=1)[:, None]
+            spread = np.ptp(values, axis=1) / np.abs(values).max(axis=1)
+        seen = {self._shape(row) for row in self._normalised()}
+        limit = self._base + (self._settings.features if self._base == 0 else self._settings.newer)
+        kept: list[int] = []
+        for i in np.flatnonzero(np.isfinite(centred).all(axis=1) & (spread > 1e-9)):
+            shape = self._shape(centred[i])
+            if shape not in seen and len(self._parts) + len(kept) < limit:
+                seen.add(shape)
+                kept.append(int(i))
+        self._parts = self._parts + [parts[i] for i in kept]
+        self._values = np.concatenate([self._values, values[kept]])
+
+    def _normalised(self) -> Floats:
+        centred = self._values - self._values.mean(axis=1)[:, None]
+        return np.asarray(centred / np.linalg.norm(centred, axis=1)[:, None]) if len(centred) else centred
+
+    @staticmethod
+    def _shape(row: Floats) -> bytes:
+        largest = row[np.abs(row).argmax()]
+        return bytes(np.round(row * np.sign(largest), 8).tobytes())
+
+    def _length(self, error: Floats | np.float64, tokens: Floats | np.float64) -> Floats:
+        """Description length, but for constants."""
+        count = len(self._data)
+        return 0.5 * count * np.log(error / self._data.total_weight + floor(self._data)) + tokens * self._token
+
+    def _matches(self, contexts: Sequence[Context]) -> list[Part]:
+        """The nearest sub-expressions to what the holes want, over all holes and sub-expressions."""
+        if not contexts or not self._parts:
+            return []
+        wishes = np.stack([context.wish for context in contexts])
+        weights = np.stack([context.weight for context in contexts])
+        sizes = np.array([len(part) for part in self._parts])
+        rest = np.array([context.rest for context in contexts])
+        length = self._length(matching.affine_errors(wishes, weights, self._values), rest[:, None] + sizes)
+        out = []
+        for flat in _smallest(length, self._settings.matches, per_row=3):
+            c, k = divmod(int(flat), len(self._parts))
+            context = contexts[c]
+            offset, factor = matching.affine_fit(context.wish, context.weight, self._values[k])
+            filling = self._affine(offset, factor, self._parts[k])
+            out.append(self._writer.splice(context.part, context.begin, context.end, filling))
+        return out
+
+    def _pairs(self) -> list[Part]:
+        """Sums of two sub-expressions, each with a factor, and a number."""
+        if len(self._parts) < 2 or not self._writer.has("add", "mul"):
+            return []
+        target, weights = self._data.y, self._data.weights
+        sizes = np.array([len(part) for part in self._parts])
+        error = matching.pair_errors(target, weights, self._values)
+        length = np.triu(self._length(error, sizes[:, None] + sizes), 1)
+        length[np.tril_indices(len(length))] = np.inf
+        out = []
+        for flat in _smallest(length, self._settings.matches, per_row=3):
+            i, j = divmod(int(flat), len(self._parts))
+            root = np.sqrt(weights)
+            design = np.stack([np.ones(len(target)), self._values[i], self._values[j]], axis=1)
+            offset, first, second = np.linalg.lstsq(root[:, None] * design, root * target, rcond=None)[0]
+            both = self._writer.apply(
+                "add", self._affine(0.0, first, self._parts[i]), self._affine(0.0, second, self._parts[j])
+            )
+            out.append(self._affine(offset, 1.0, both))
+        return out
+
+    def _affine(self, offset: float, factor: float, part: Part) -> Part:
+        """Scaled and shifted, as far as the library can; what is as good as nothing is left out."""
+        size = float(np.abs(self._data.y).max()) or 1.0
+        factor = 1.0 if abs(factor - 1.0) < 1e-9 or not self._writer.has("mul") else float(factor)
+        offset = 0.0 if abs(offset) < 1e-11 * size or not self._writer.has("add") else float(offset)
+        return self._writer.affine(offset, factor, part)
+
+    def _blocks(self, contexts: Sequence[Context]) -> list[Part]:
+        """Polynomials in the holes where they describe the data best, and rational functions likewise."""
+        X = self._data.X[:, self._writer.columns]
+        found: list[tuple[float, Part]] = []
+        for context in self._promising(contexts, X):
+            for degree in blocks.degrees(X.shape[1], len(X)):
+                solved = blocks.polynomial(self._writer, X, context.wish, context.weight, degree)
+                if solved is not None:
+                    length = solved[1] + context.rest * self._token
+                    found.append((length, self._fill(context, blocks.written(self._writer, solved[0]))))
+        found.sort(key=lambda pair: pair[0])
+        return [part for _, part in found[: self._settings.matches]]
+
+    def _promising(self, contexts: Sequence[Context], X: Floats) -> list[Context]:
+        """The contexts in which a polynomial of middling degree leaves the least error."""
+        options = list(blocks.degrees(X.shape[1], len(X)))
+        if not options:
+            return []
+        design = blocks.design(X, blocks.monomials(X.shape[1], options[len(options) // 2]))
+        lengths = []
+        for context in contexts:
+            root = np.sqrt(context.weight)
+            solution = np.linalg.lstsq(root[:, None] * design, root * context.wish, rcond=None)[0]
+            error = np.sum((root * (design @ solution - context.wish)) ** 2)
+            lengths.append(float(self._length(error, np.float64(context.rest))))
+        return [contexts[i] for i in np.argsort(lengths, kind="stable")[:8]]
+
+    def _rationals(self, context: Context) -> list[tuple[float, Part]]:
+        X = self._data.X[:, self._writer.columns]
+        out = []
+        for degree, below in itertools.product(range(1, 7), range(1, 5)):
+            solved = blocks.rational(X, context.wish, context.weight, degree, below)
+            if solved is None or not solved[0].exponents or not solved[1].exponents:
+                continue
+            above, under = (blocks.written(self._writer, polynomial) for polynomial in solved[:2])
+            part = self._fill(context, self._writer.apply("div", above, under))
+            terms = len(solved[0].exponents) + len(solved[1].exponents)
+            length = float(self._length(np.float64(solved[2]), np.float64(len(part) + terms)))
+            out.append((length, part))
+        return out
+
+    def _fill(self, context: Context, filling: Part) -> Part:
+        return self._writer.splice(context.part, context.begin, context.end, filling)
+
+
+def _smallest(table: Floats, count: int, *, per_row: int) -> list[int]:
+    """Places in the flat table of its smallest values, at most a few of each row, smallest first."""
+    few = min(per_row, table.shape[1])
+    columns = np.argpartition(table, few - 1, axis=1)[:, :few]
+    values = np.take_along_axis(table, columns, axis=1)
+    order = np.argsort(values, axis=None, kind="stable")[:count]
+    flat = (np.arange(len(table))[:, None] * table.shape[1] + columns).ravel()
+    return [int(flat[i]) for i in order if np.isfinite(values.ravel()[i])]

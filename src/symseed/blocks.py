@@ -1,0 +1,275 @@
+"""Closed-form blocks: polynomials and rational functions solved for the values that a leaf should have.
+
+A block is found by linear algebra, not by search, and is written out as ordinary tokens. Axis letters: M samples,
+P monomials.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from symseed import numbers
+from symseed.dataset import Floats
+from symseed.writing import Part, Writer
+
+Exponents = tuple[int, ...]
+"""Of one monomial: the power of each variable."""
+
+MOST_TERMS = 36
+"""Monomials of the largest polynomial that is tried."""
+_ROUNDING = 1e-14
+"""Errors below this share of the wish's root mean square are rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Polynomial:
+    """Monomials and their coefficients; those that are 0 are left out."""
+
+    exponents: tuple[Exponents, ...]
+    coefficients: tuple[float, ...]
+
+
+def monomials(variables: int, degree: int) -> list[Exponents]:
+    """Return the exponents of all monomials up to a total degree, the constant first."""
+    every = itertools.product(range(degree + 1), repeat=variables)
+    return sorted((powers for powers in every if sum(powers) <= degree), key=lambda powers: (sum(powers), powers))
+
+
+def design(X: Floats, exponents: list[Exponents]) -> Floats:
+    """Return the values of monomials, (M, P)."""
+    return np.stack([np.prod(X ** np.array(powers), axis=1) for powers in exponents], axis=1)
+
+
+def degrees(variables: int, samples: int) -> Iterator[int]:
+    """Give the degrees that so many samples can tell apart, smallest first."""
+    for degree in range(1, 13):
+        if math.comb(variables + degree, degree) > min(0.8 * samples, MOST_TERMS):
+            return
+        yield degree
+
+
+def token_cost(writer: Writer, powers: Exponents) -> float:
+    """Return the nats that a monomial takes, its plus sign and factor included."""
+    if len(powers) == 1:
+        # Nested, every further term is `factor + x * (...)`.
+        return (4 if powers[0] else 2) * math.log(len(writer.library))
+    factors = sum(len(writer.power(writer.columns[v], power)) for v, power in enumerate(powers) if power)
+    signs = sum(power > 0 for power in powers)
+    return (1 + factors + signs) * math.log(len(writer.library))
+
+
+def polynomial(writer: Writer, X: Floats, wish: Floats, weight: Floats, degree: int) -> tuple[Polynomial, float] | None:
+    """Fit all monomials up to a degree, then drop or round coefficients while the description gets shorter.
+
+    Returns the polynomial and its description length, that of the data included.
+    """
+    exponents = monomials(X.shape[1], degree)
+    root = np.sqrt(weight / weight.mean())
+    matrix = root[:, None] * design(X, exponents)
+    goal = root * wish
+    scale = np.linalg.norm(matrix, axis=0)
+    if not np.isfinite(matrix).all() or not np.isfinite(goal).all() or (scale == 0.0).any():
+        return None
+    prices = np.array([token_cost(writer, powers) for powers in exponents])
+    # Neither order is always the better one; with many coefficients the second takes long.
+    orders = (False, True) if len(exponents) <= 12 else (False,)
+    tried = [_Reduction(matrix / scale, goal, scale, prices) for _ in orders]
+    for reduction, is_plain_first in zip(tried, orders, strict=True):
+        reduction.run(is_plain_first=is_plain_first)
+    fitted = min(tried, key=lambda reduction: reduction.length)
+    kept = [i for i, value in enumerate(fitted.coefficients) if value != 0.0]
+    found = Polynomial(tuple(exponents[i] for i in kept), tuple(float(fitted.coefficients[i]) for i in kept))
+    return found, fitted.length
+
+
+class _Reduction:
+    """Least squares in which one coefficient after another becomes 0 or a plain number.
+
+    What fixing a coefficient costs, and what the others then are, follows from the inverse of the normal matrix.
+    """
+
+    def __init__(self, matrix: Floats, goal: Floats, scale: Floats, prices: Floats) -> None:
+        self._matrix, self._goal, self._scale, self._prices = matrix, goal, scale, prices
+        self._floor = (_ROUNDING**2) * float(goal @ goal) or 1e-300
+        self._free: npt.NDArray[np.bool_] = np.ones(len(scale), dtype=bool)
+        self._fixed_cost = 0.0
+        self.coefficients = np.zeros(len(scale))
+        self.length = math.inf
+
+    def run(self, *, is_plain_first: bool) -> None:
+        """Take the best step while there is one: first what can go and then what can be plain, or the reverse."""
+        if not self._solve():
+            return
+        kinds = (self._best_plain, self._best_zero) if is_plain_first else (self._best_zero, self._best_plain)
+        while (step := kinds[0]() or kinds[1]()) is not None:
+            self._fix(*step)
+            if len(np.flatnonzero(self._free)) % 4 == 0:
+                self._solve()  # so that rounding does not add up
+        self._solve()
+        used = self._free | (self.coefficients != 0.0)
+        data = 0.5 * len(self._goal) * math.log(self._error / len(self._goal))
+        self.length = data + float(self._costs().sum()) + self._fixed_cost + float(self._prices[used].sum())
+
+    def _solve(self) -> bool:
+        free = self._free
+        scaled = self.coefficients * self._scale
+        rest = self._goal - self._matrix[:, ~free] @ scaled[~free]
+        self._inverse = np.zeros((len(scaled), len(scaled)))
+        if free.any():
+            q, r = np.linalg.qr(self._matrix[:, free])
+            if np.abs(np.diagonal(r)).min() < 1e-13:
+                return False
+            inverse = np.linalg.inv(r)
+            solution = inverse @ (q.T @ rest)
+            rest = rest - self._matrix[:, free] @ solution
+            self.coefficients[free] = solution / self._scale[free]
+            self._inverse[np.ix_(free, free)] = inverse @ inverse.T
+        self._error = float(rest @ rest) + self._floor
+        return True
+
+    def _fix(self, i: int, number: float, price: float) -> None:
+        variance = self._inverse[i, i]
+        change = number * self._scale[i] - self.coefficients[i] * self._scale[i]
+        self._error += change**2 / variance
+        self.coefficients += self._inverse[:, i] / variance * change / self._scale
+        self._inverse -= np.outer(self._inverse[:, i], self._inverse[i]) / variance
+        self._inverse[i] = self._inverse[:, i] = 0.0
+        self._free[i] = False
+        self.coefficients[i] = number
+        self._fixed_cost += price if number != 0.0 else 0.0
+
+    def _deviations(self) -> Floats:
+        noise = self._error / max(len(self._goal) - int(self._free.sum()), 1)
+        return np.asarray(np.sqrt(noise * np.maximum(np.diagonal(self._inverse), 0.0)) / self._scale)
+
+    def _costs(self) -> Floats:
+        """Nats of the coefficients that are free, (P,); 0 for others."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.abs(self.coefficients) / self._deviations()
+            precise = np.maximum(np.log(np.maximum(ratio, 1e-300)) - 0.5 * math.log(3.0), 0.0) + math.log(2.0)
+        return np.where(self._free, precise, 0.0)
+
+    def _gain(self, change: Floats | np.float64, variance: Floats | np.float64) -> Floats:
+        return np.asarray(0.5 * len(self._goal) * np.log1p(change**2 / variance / self._error))
+
+    def _best_zero(self) -> tuple[int, float, float] | None:
+        free = np.flatnonzero(self._free)
+        if len(free) == 0:
+            return None
+        scaled = (self.coefficients * self._scale)[free]
+        gain = self._gain(scaled, np.diagonal(self._inverse)[free]) - self._prices[free] - self._costs()[free]
+        k = int(np.argmin(gain))
+        return (int(free[k]), 0.0, 0.0) if gain[k] < 0.0 else None
+
+    def _best_plain(self) -> tuple[int, float, float] | None:
+        best: tuple[float, int, float, float] | None = None
+        spread, costs = self._deviations(), self._costs()
+        for i in np.flatnonzero(self._free):
+            value = float(self.coefficients[i])
+            for number, price in numbers.candidates(value, 6.0 * float(spread[i]) + 1e-9 * abs(value)):
+                change = np.float64((value - number) * self._scale[i])
+                gain = float(self._gain(change, self._inverse[i, i])) + price - float(costs[i])
+                if gain < 0.0 and (best is None or gain < best[0]):
+                    best = gain, int(i), number, price
+        return None if best is None else best[1:]
+
+
+def written(writer: Writer, polynomial_: Polynomial) -> Part:
+    """Write a polynomial out, as a sum or nested (Horner), whichever is shorter."""
+    forms = [_as_sum(writer, polynomial_)]
+    if len(writer.columns) == 1:
+        forms.append(_nested(writer, polynomial_))
+    return min(forms, key=len)
+
+
+def _as_sum(writer: Writer, polynomial_: Polynomial) -> Part:
+    terms = []
+    for powers, factor in zip(polynomial_.exponents, polynomial_.coefficients, strict=True):
+        parts = [writer.power(writer.columns[v], power) for v, power in enumerate(powers) if power]
+        terms.append(writer.scaled(factor, writer.product(parts)) if parts else writer.number(factor))
+    return writer.total(terms[::-1])
+
+
+def _nested(writer: Writer, polynomial_: Polynomial) -> Part:
+    """A + x^k (b + x^m (...)): every bracket begins with the lowest power that is left."""
+    pairs = sorted(
+        (powers[0], factor) for powers, factor in zip(polynomial_.exponents, polynomial_.coefficients, strict=True)
+    )
+    if not pairs:
+        return writer.number(0.0)
+    powers = [power for power, _ in pairs]
+    part = writer.number(pairs[-1][1])
+    for k in range(len(pairs) - 1, -1, -1):
+        if k < len(pairs) - 1:
+            part = writer.apply("add", writer.number(pairs[k][1]), part)
+        step = powers[k] - (powers[k - 1] if k else 0)
+        if step:
+            power = writer.power(writer.columns[0], step)
+            is_one = k == len(pairs) - 1 and pairs[k][1] == 1.0
+            part = power if is_one else writer.apply("mul", power, part)
+    return part
+
+
+def rational(
+    X: Floats, wish: Floats, weight: Floats, degree: int, below: int
+) -> tuple[Polynomial, Polynomial, float] | None:
+    """Find P / Q with degrees `degree` and `below` as the smallest singular vector of [P, -wish * Q].
+
+    Coefficients are in units of the one that makes most of them plain. Returns P, Q and the weighted squared error.
+    """
+    above_terms, below_terms = monomials(X.shape[1], degree), monomials(X.shape[1], below)
+    count = len(above_terms) + len(below_terms)
+    if count > 0.8 * len(wish):
+        return None
+    root = np.sqrt(weight / weight.mean())
+    upper, lower = design(X, above_terms), design(X, below_terms)
+    matrix = root[:, None] * np.concatenate([upper, -wish[:, None] * lower], axis=1)
+    scale = np.linalg.norm(matrix, axis=0)
+    if not np.isfinite(matrix).all() or (scale == 0.0).any():
+        return None
+    _, singular, rows = np.linalg.svd(matrix / scale, full_matrices=False)
+    vector = rows[-1] / scale
+    is_exact = singular[-1] < 1e-9 * singular[0]
+    if is_exact:
+        vector = np.where(np.abs(vector) * scale < 1e-7 * np.abs(vector * scale).max(), 0.0, vector)
+        vector = _in_plain_units(vector)
+    else:
+        vector = vector / vector[np.abs(vector * scale).argmax()]
+    with np.errstate(all="ignore"):
+        value = (upper @ vector[: len(above_terms)]) / (lower @ vector[len(above_terms) :])
+        error = float(np.sum(weight * (value - wish) ** 2))
+    if not math.isfinite(error):
+        return None
+    return (
+        _polynomial_of(above_terms, vector[: len(above_terms)]),
+        _polynomial_of(below_terms, vector[len(above_terms) :]),
+        error,
+    )
+
+
+def _polynomial_of(exponents: list[Exponents], coefficients: Floats) -> Polynomial:
+    kept = [i for i, value in enumerate(coefficients) if value != 0.0]
+    return Polynomial(tuple(exponents[i] for i in kept), tuple(float(coefficients[i]) for i in kept))
+
+
+def _in_plain_units(vector: Floats) -> Floats:
+    """Divide by the entry that leaves the cheapest numbers, rounded to those where they are as good as equal."""
+    best, best_cost = vector, math.inf
+    for unit in vector[vector != 0.0]:
+        scaled = vector / unit
+        rounded = np.array([_nearest(float(value)) for value in scaled])
+        total = sum(20.0 if (price := numbers.cost(float(value))) is None else price for value in rounded)
+        if total < best_cost:
+            best, best_cost = rounded, total
+    return best
+
+
+def _nearest(value: float) -> float:
+    close = sorted((price, number) for number, price in numbers.candidates(value, 1e-6 * abs(value)))
+    return close[0][1] if close else value

@@ -1,0 +1,70 @@
+"""Description length: how many nats it takes to write a formula down, and then the data with its help.
+
+The rule of Bartlett, Desmond and Ferreira (2023, "Exhaustive Symbolic Regression"): log(T) for each token of T, for a
+fitted constant its value to the precision that the data give it, for a plain number (`numbers.py`) that number, and
+for the data n/2 log of the mean squared error. Shorter is better; only differences mean something.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from symseed import _core, numbers
+from symseed.dataset import Dataset, Floats
+from symseed.evaluation import evaluate
+from symseed.population import Population
+
+FLOOR = 1e-15
+"""Errors below this share of y's root mean square are rounding."""
+
+
+def code_length(dataset: Dataset, mean_square: Floats) -> Floats:
+    """Return the nats of the data, given a formula's mean squared error on them."""
+    return 0.5 * len(dataset) * np.log(mean_square + floor(dataset))
+
+
+def floor(dataset: Dataset) -> float:
+    """Return the mean squared error that is due to rounding."""
+    unit = float(np.abs(dataset.y).max()) or 1.0
+    return float(FLOOR**2 * np.average((dataset.y / unit) ** 2, weights=dataset.weights) * unit * unit) or 1e-300
+
+
+def constant_cost(value: float, deviation: float) -> float:
+    """Return the nats of a constant that the data fix to a standard deviation, or of the plain number that it is."""
+    plain = numbers.cost(value)
+    free = math.inf
+    if deviation > 0.0 and math.isfinite(deviation):
+        # Of no more precision than its own size: then its sign and size are all there is to tell.
+        free = max(math.log(max(abs(value), 1e-300)) - math.log(deviation) - 0.5 * math.log(3.0), 0.0) + math.log(2.0)
+    return min(free, math.inf if plain is None else plain)
+
+
+def description_lengths(population: Population, dataset: Dataset) -> Floats:
+    """Return the nats of each row and of the data given it, (N,); infinite where a row fails."""
+    mean_square = evaluate(population, dataset).error / dataset.total_weight
+    tokens = population.lengths * math.log(len(population.library))
+    data = code_length(dataset, mean_square)
+    constants = np.array([_constants(population, row, dataset, float(mean_square[row])) for row in range(len(data))])
+    return np.where(np.isnan(mean_square), np.inf, tokens + data + constants)
+
+
+def deviations(population: Population, row: int, dataset: Dataset, mean_square: float) -> Floats:
+    """Return the standard deviation of each constant of a row, the others held fixed, (K,)."""
+    one = population.take(np.array([row]))
+    _, _, curvature = _core.linearise(
+        population.library.vocabulary, dataset.samples, one.tokens, one.lengths, one.constants
+    )
+    scale = dataset.total_weight / len(dataset)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.sqrt((mean_square + floor(dataset)) * scale / np.diagonal(curvature)))
+
+
+def _constants(population: Population, row: int, dataset: Dataset, mean_square: float) -> float:
+    values = population.constants[row, : population.lengths[row]]
+    values = values[~np.isnan(values)]
+    if len(values) == 0 or math.isnan(mean_square):
+        return 0.0
+    spread = deviations(population, row, dataset, mean_square)
+    return sum(constant_cost(float(value), float(width)) for value, width in zip(values, spread, strict=True))

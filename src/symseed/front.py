@@ -1,0 +1,39 @@
+"""A front: the best formulas at each length over a whole search, and the choice among them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from symseed.population import Population
+from symseed.task import Scored
+
+
+class Front:
+    """Keeps the best few rows of each length; every population of a search is shown to it."""
+
+    def __init__(self, longest: int, *, kept: int = 3) -> None:
+        """Keep `kept` rows of each length up to `longest`."""
+        self._kept = kept
+        self._least = np.full(longest + 1, -np.inf)
+        self._rows: dict[int, Scored] = {}
+
+    def add(self, scored: Scored) -> None:
+        """Take what is better than what there is at its length."""
+        lengths = scored.population.lengths
+        good = np.flatnonzero(
+            (scored.reward > self._least[np.minimum(lengths, len(self._least) - 1)]) & (scored.failure == 0)
+        )
+        for length in np.unique(lengths[good]):
+            rows = scored.take(good[lengths[good] == length])
+            known = self._rows.get(int(length))
+            best = (rows if known is None else Scored.concatenate([known, rows])).best(self._kept)
+            self._rows[int(length)] = best
+            if len(best) == self._kept:
+                self._least[length] = best.reward[-1]
+
+    @property
+    def population(self) -> Population | None:
+        """All rows, shortest first; None while there are none."""
+        if not self._rows:
+            return None
+        return Population.concatenate([self._rows[length].population for length in sorted(self._rows)])

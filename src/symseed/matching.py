@@ -1,0 +1,55 @@
+"""Approximate completion: which sub-expression, scaled and shifted, comes nearest to what a node should have been.
+
+All contexts meet all sub-expressions in a few matrix products. Axis letters: C contexts, K sub-expressions, M samples.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from symseed.dataset import Floats
+
+
+def affine_errors(wishes: Floats, weights: Floats, values: Floats) -> Floats:
+    """Return the weighted squared error of the best offset + factor * value for every wish, (C, K).
+
+    Args:
+        wishes: (C, M) what each node should have been.
+        weights: (C, M) how much an error there matters to the whole.
+        values: (K, M) of the sub-expressions.
+    """
+    with np.errstate(all="ignore"):
+        total = weights.sum(axis=1)[:, None]
+        weighted = weights * wishes
+        wish_mean = weighted.sum(axis=1)[:, None] / total
+        wish_square = (weighted * wishes).sum(axis=1)[:, None] - total * wish_mean**2
+        mean = weights @ values.T / total
+        square = weights @ (values**2).T - total * mean**2
+        cross = weighted @ values.T - total * wish_mean * mean
+        error = wish_square - np.where(square > 1e-12 * total * mean**2, cross**2 / square, 0.0)
+        return np.where(np.isfinite(error), np.maximum(error, 0.0), np.inf)
+
+
+def affine_fit(wish: Floats, weight: Floats, value: Floats) -> tuple[float, float]:
+    """Return the offset and the factor that bring one sub-expression nearest to one wish."""
+    root = np.sqrt(weight)
+    design = np.stack([root, root * value], axis=1)
+    offset, factor = np.linalg.lstsq(design, root * wish, rcond=None)[0]
+    return float(offset), float(factor)
+
+
+def pair_errors(target: Floats, weights: Floats, values: Floats) -> Floats:
+    """Return the weighted squared error of the best a + b * u + c * v for every pair of sub-expressions, (K, K)."""
+    with np.errstate(all="ignore"):
+        root = np.sqrt(weights)
+        centred = root * (values - (values @ weights / weights.sum())[:, None])
+        centred = centred / np.linalg.norm(centred, axis=1)[:, None]
+        goal = root * (target - target @ weights / weights.sum())
+        gram = centred @ centred.T
+        along = centred @ goal
+        determinant = 1.0 - gram**2
+        explained = (
+            along[:, None] ** 2 + along[None, :] ** 2 - 2.0 * gram * along[:, None] * along[None, :]
+        ) / determinant
+        error = np.where(determinant > 1e-9, goal @ goal - explained, np.inf)
+        return np.where(np.isfinite(error), np.maximum(error, 0.0), np.inf)

@@ -1,0 +1,336 @@
+"""Several searches in turn, and assembly from what they find: what a user runs on data of their own.
+
+Each track is a search of its own (`search.py`), with or without fitted constants. After every few turns the best
+formulas so far are taken apart and put together anew (`assembly.py`), tidied (`tidying.py`), and judged by their
+description length (`description.py`). The answer is a front of formulas and one choice among them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from symseed import search
+from symseed.assembly import Assembler, AssemblySettings
+from symseed.completion import CompletionCounts
+from symseed.constraints import Constraint
+from symseed.dataset import Dataset
+from symseed.description import description_lengths
+from symseed.errors import SettingsError
+from symseed.evaluation import evaluate
+from symseed.expression import Expression
+from symseed.front import Front
+from symseed.library import Library
+from symseed.population import Population
+from symseed.priors import SoftLength
+from symseed.regression import RegressionSettings, RegressionTask
+from symseed.search import Budget, SearchSettings, StopReason
+from symseed.space import SearchSpace
+from symseed.tidying import polished, tidied
+from symseed.tokens import TokenKind, constant
+from symseed.writing import Part, Writer, part_of
+
+SOLVED_NMSE = 1e-20
+"""A formula with this error, and with few constants that are not plain, is the answer: nothing is left to explain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """One of the searches."""
+
+    settings: SearchSettings
+    max_length: int
+    constraints: tuple[Constraint, ...]
+    constants: bool
+    """Whether its formulas hold fitted constants."""
+    rounds: int
+    """How many rounds it has in each turn."""
+    soft_length: SoftLength | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PortfolioSettings:
+    """What a portfolio is made of."""
+
+    tracks: tuple[Track, ...]
+    assembly: AssemblySettings | None = field(default_factory=AssemblySettings)
+    """None: no assembly, searches only."""
+    every: int = 2
+    """Turns between one assembly and the next."""
+    parts: int = 6
+    """Formulas that are taken apart each time: those of the shortest description."""
+    tidied: int = 6
+    """Formulas that are tidied each time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """One formula of a front."""
+
+    expression: Expression
+    mean_square: float
+    description: float
+    """Nats of the formula and of the data given it: the smallest is the choice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The portfolio after one turn."""
+
+    index: int
+    best: Formula
+    charged: int
+    evaluated: int
+    completion: CompletionCounts
+    seconds: float
+    reason: StopReason | None
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """What a portfolio found."""
+
+    best: Formula
+    front: tuple[Formula, ...]
+    """The best at each length, shortest first; none is worse than a shorter one."""
+    reason: StopReason
+    history: tuple[Turn, ...]
+
+
+def run(
+    library: Library, dataset: Dataset, settings: PortfolioSettings, *, seed: int = 0, budget: Budget | None = None
+) -> Solution:
+    """Search until there is nothing left to explain, or the budget is used up."""
+    portfolio = Portfolio(library, dataset, settings, seed=seed, budget=budget or Budget())
+    history = tuple(portfolio.turns())
+    reason = history[-1].reason
+    assert reason is not None, "the last turn says why it is the last"
+    return Solution(history[-1].best, portfolio.front(), reason, history)
+
+
+class Portfolio:
+    """The searches of one dataset, and what they have found."""
+
+    def __init__(
+        self, library: Library, dataset: Dataset, settings: PortfolioSettings, *, seed: int, budget: Budget
+    ) -> None:
+        if not settings.tracks:
+            raise SettingsError("A portfolio needs at least one track, but there is none.")
+        self._dataset, self._settings, self._budget = dataset, settings, budget
+        plain = tuple(token for token in library.tokens if token.kind is not TokenKind.CONSTANT)
+        self._plain, self._full = Library(plain), Library((*plain, constant()))
+        self._writer = Writer(self._full)
+        self._started = time.monotonic()
+        self._runs = [_Run(self, track, seed + 7919 * i) for i, track in enumerate(settings.tracks)]
+        self._assembler: Assembler | None = None
+        self._pool = _Pool(self._writer, dataset)
+        self._own_charged = 0
+
+    def turns(self) -> Iterator[Turn]:
+        """Give one `Turn` after another; the last has a reason."""
+        settings = self._settings
+        reason: StopReason | None = None
+        for index in itertools.count():
+            try:
+                if index == 0:
+                    self._begin()
+                elif reason is None:
+                    for track in self._runs:
+                        track.turn()
+                        if self._is_over() is not None:
+                            break
+                    if index % settings.every == 0 or self._is_over() is not None:
+                        self._assemble()
+            except KeyboardInterrupt:
+                if self._pool.best is None:
+                    raise
+                reason = StopReason.INTERRUPTED
+            reason = reason or self._is_over()
+            yield self._turn(index, reason)
+            if reason is not None:
+                return
+
+    def front(self) -> tuple[Formula, ...]:
+        """Return the best formulas at each length."""
+        return self._pool.front()
+
+    def _begin(self) -> None:
+        mean = float(np.average(self._dataset.y, weights=self._dataset.weights))
+        self._pool.add([self._writer.number(mean)])
+        if self._settings.assembly is not None and self._dataset.deviation > 0.0:
+            self._assembler = Assembler(self._writer, self._dataset, self._settings.assembly)
+            self._take(self._assembler.first())
+
+    def _assemble(self) -> None:
+        found = [part for track in self._runs for part in track.best(self._settings.parts, self._writer)]
+        self._take(found)
+        if self._assembler is not None and not self._pool.is_solved:
+            best = [self._writer_part(formula) for formula in self._pool.shortest(self._settings.parts)]
+            self._take(self._assembler.next([*best, *found[: self._settings.parts]]))
+
+    def _take(self, parts: Sequence[Part]) -> None:
+        """Fit formulas, and tidy those of the shortest description."""
+        short = [part for part in dict.fromkeys(parts) if len(part) <= self._longest]
+        if not short:
+            return
+        self._own_charged += len(short)
+        population = polished(self._writer.population(short), self._dataset)
+        lengths = description_lengths(population, self._dataset)
+        order = np.argsort(lengths, kind="stable")[: self._settings.tidied]
+        chosen = [part_of(population, int(i)) for i in order if np.isfinite(lengths[i])]
+        self._pool.add(chosen)
+        self._pool.add([tidied(self._writer, part, self._dataset) for part in chosen])
+
+    @property
+    def _longest(self) -> int:
+        return max(track.max_length for track in self._settings.tracks)
+
+    def _writer_part(self, formula: Formula) -> Part:
+        return Part(formula.expression.ids, formula.expression.constants)
+
+    def _is_over(self) -> StopReason | None:
+        if self._pool.is_solved:
+            return StopReason.SOLVED
+        if self._budget.expressions is not None and self._charged >= self._budget.expressions:
+            return StopReason.EXPRESSIONS
+        if self._budget.seconds is not None and time.monotonic() - self._started >= self._budget.seconds:
+            return StopReason.SECONDS
+        if any(run.is_interrupted for run in self._runs):
+            return StopReason.INTERRUPTED
+        return None
+
+    @property
+    def _charged(self) -> int:
+        return self._own_charged + sum(run.charged for run in self._runs)
+
+    def _turn(self, index: int, reason: StopReason | None) -> Turn:
+        assert self._pool.best is not None, "the mean of y was put in first"
+        counts = [run.completion for run in self._runs]
+        return Turn(
+            index=index,
+            best=self._pool.best,
+            charged=self._charged,
+            evaluated=self._own_charged + sum(run.evaluated for run in self._runs),
+            completion=CompletionCounts(
+                sum(count.lookups for count in counts),
+                sum(count.hits for count in counts),
+                sum(count.splices for count in counts),
+            ),
+            seconds=time.monotonic() - self._started,
+            reason=reason,
+        )
+
+    # What a track needs to know
+
+    def library_of(self, track: Track) -> Library:
+        """Return the library that a track searches with."""
+        return self._full if track.constants else self._plain
+
+    @property
+    def dataset(self) -> Dataset:
+        """The data."""
+        return self._dataset
+
+    def solve(self, part: Part) -> None:
+        """Take in a formula that a track says is the answer."""
+        self._take([part])
+
+
+class _Run:
+    """A track under way."""
+
+    def __init__(self, portfolio: Portfolio, track: Track, seed: int) -> None:
+        self._portfolio, self._track = portfolio, track
+        library = portfolio.library_of(track)
+        space = SearchSpace(
+            library,
+            min_length=1,
+            max_length=track.max_length,
+            constraints=track.constraints,
+            soft_length=track.soft_length,
+        )
+        task = RegressionTask(library, portfolio.dataset, RegressionSettings(solved_nmse=SOLVED_NMSE))
+        self._front = Front(track.max_length)
+        self._steps = search.steps(space, task, track.settings, seed=seed, budget=Budget(2**62), watch=self._front.add)
+        self._last: search.Step | None = None
+
+    def turn(self) -> None:
+        for step in itertools.islice(self._steps, self._track.rounds):
+            self._last = step
+            if step.reason is StopReason.SOLVED:
+                expression = step.best
+                writer = self._portfolio._writer
+                self._portfolio.solve(part_of(writer.translated(Population.from_expressions([expression])), 0))
+                return
+
+    def best(self, count: int, writer: Writer) -> list[Part]:
+        """The rows of the shortest description, in the writer's library."""
+        population = self._front.population
+        if population is None:
+            return []
+        lengths = description_lengths(population, self._portfolio.dataset)
+        order = np.argsort(lengths, kind="stable")[:count]
+        chosen = writer.translated(population.take(order[np.isfinite(lengths[order])]))
+        return [part_of(chosen, row) for row in range(len(chosen))]
+
+    @property
+    def is_interrupted(self) -> bool:
+        return self._last is not None and self._last.reason is StopReason.INTERRUPTED
+
+    @property
+    def charged(self) -> int:
+        return 0 if self._last is None else self._last.charged
+
+    @property
+    def evaluated(self) -> int:
+        return 0 if self._last is None else self._last.evaluated
+
+    @property
+    def completion(self) -> CompletionCounts:
+        return CompletionCounts() if self._last is None else self._last.completion
+
+
+class _Pool:
+    """The best formula of each length, and the one of the shortest description."""
+
+    def __init__(self, writer: Writer, dataset: Dataset) -> None:
+        self._writer, self._dataset = writer, dataset
+        self._by_length: dict[int, Formula] = {}
+        self.best: Formula | None = None
+
+    def add(self, parts: Sequence[Part]) -> None:
+        if not parts:
+            return
+        population = self._writer.population(parts)
+        errors = evaluate(population, self._dataset).error / self._dataset.total_weight
+        lengths = description_lengths(population, self._dataset)
+        for row in np.flatnonzero(np.isfinite(lengths)):
+            formula = Formula(population[int(row)], float(errors[row]), float(lengths[row]))
+            size = len(formula.expression)
+            known = self._by_length.get(size)
+            if known is None or formula.description < known.description:
+                self._by_length[size] = formula
+            if self.best is None or formula.description < self.best.description:
+                self.best = formula
+
+    def shortest(self, count: int) -> list[Formula]:
+        return sorted(self._by_length.values(), key=lambda formula: formula.description)[:count]
+
+    def front(self) -> tuple[Formula, ...]:
+        out: list[Formula] = []
+        for size in sorted(self._by_length):
+            if not out or self._by_length[size].mean_square < out[-1].mean_square:
+                out.append(self._by_length[size])
+        return tuple(out)
+
+    @property
+    def is_solved(self) -> bool:
+        if self.best is None or self._dataset.deviation == 0.0:
+            return self.best is not None
+        small = self.best.mean_square <= SOLVED_NMSE * self._dataset.deviation**2
+        values = [value for value in self.best.expression.constants if not np.isnan(value)]
+        return small and len(values) <= max(1, len(self._dataset) // 4)

@@ -1,0 +1,138 @@
+"""Tidy formulas: what does nothing goes, constants are polished and become plain numbers where the data allow it.
+
+A change is kept where the description length does not get worse; see `description.py`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from symseed import _core, numbers
+from symseed.dataset import Dataset
+from symseed.description import description_lengths, deviations
+from symseed.evaluation import evaluate, fit
+from symseed.fitting import FitSettings
+from symseed.library import Library
+from symseed.population import Population
+from symseed.tokens import TokenKind, literal
+from symseed.writing import Part, Writer, part_of
+
+_SAME = 1e-12
+"""Values that differ by less than this share of their scale are the same."""
+
+
+def simplified(writer: Writer, part: Part, dataset: Dataset) -> Part:
+    """Return the same values from fewer tokens.
+
+    A subtree that is a number at every sample becomes that number; one that has the values of a subtree below it
+    becomes that.
+    """
+    while True:
+        population = writer.population([part])
+        values, _ = _core.semantics(
+            writer.library.vocabulary, dataset.samples, population.tokens, population.lengths, population.constants
+        )
+        shorter = _shortened(writer, part, values)
+        if shorter is None:
+            return part
+        part = shorter
+
+
+def _shortened(writer: Writer, part: Part, values: np.ndarray) -> Part | None:
+    if np.isnan(values).any():
+        return None
+    scale = np.abs(values).max(axis=1)
+    for begin in range(len(part)):
+        end = writer.end(part.ids, begin)
+        if end - begin < 2:
+            continue
+        spread = values[begin].max() - values[begin].min()
+        if spread <= _SAME * scale[begin] and len(values[begin]) > 1:
+            return writer.splice(part, begin, end, writer.number(float(np.median(values[begin]))))
+        same = np.abs(values[begin + 1 : end] - values[begin]).max(axis=1) <= _SAME * scale[begin]
+        inner = [(writer.end(part.ids, at) - at, at) for at in range(begin + 1, end) if same[at - begin - 1]]
+        if inner:
+            length, at = min(inner)
+            kept = Part(part.ids[at : at + length], part.constants[at : at + length])
+            return writer.splice(part, begin, end, kept)
+    return None
+
+
+def polished(population: Population, dataset: Dataset, *, restarts: int = 0, seed: int = 0) -> Population:
+    """Return rows with their constants fitted to the end."""
+    if not population.library.has_constants:
+        return population
+    return fit(population, dataset, FitSettings(iterations=100, restarts=restarts), seed=seed)[0]
+
+
+def tidied(writer: Writer, part: Part, dataset: Dataset) -> Part:
+    """Return a formula simplified, polished, and with plain numbers where that does not lengthen the description."""
+    part = simplified(writer, part, dataset)
+    part = part_of(polished(writer.population([part]), dataset), 0)
+    length = _length(writer, part, dataset)
+    while math.isfinite(length):
+        trials = [_tried(writer, part, place, value, dataset) for place, value in _steps(writer, part, dataset)]
+        lengths = [_length(writer, trial, dataset) for trial in trials]
+        if not trials or min(lengths) > length:
+            break
+        best = int(np.argmin(lengths))
+        part, length = trials[best], lengths[best]
+    return part
+
+
+def _length(writer: Writer, part: Part, dataset: Dataset) -> float:
+    return float(description_lengths(writer.population([part]), dataset)[0])
+
+
+def _steps(writer: Writer, part: Part, dataset: Dataset) -> list[tuple[int, float]]:
+    """The plain numbers within reach of each constant that is none yet: a few of its standard deviations."""
+    population = writer.population([part])
+    mean_square = float(evaluate(population, dataset).error[0]) / dataset.total_weight
+    places = _constants(writer, part)
+    if not math.isfinite(mean_square) or not places:
+        return []
+    out = []
+    for place, width in zip(places, deviations(population, 0, dataset, mean_square), strict=True):
+        value = part.constants[place]
+        if numbers.cost(value) is not None or not math.isfinite(width):
+            continue
+        # Constants depend on one another, so their own spread says too little of how far each may go.
+        reach = max(20.0 * width, 1e-9 * abs(value))
+        nearest = sorted(numbers.candidates(value, reach), key=lambda found: found[1])
+        out += [(place, number) for number, _ in nearest[:2]]
+        if abs(value) <= reach:
+            out.append((place, 0.0))
+    return out
+
+
+def _tried(writer: Writer, part: Part, place: int, value: float, dataset: Dataset) -> Part:
+    """The formula with one constant made plain, the others fitted anew, and what then does nothing left out."""
+    trial = Part(part.ids, (*part.constants[:place], value, *part.constants[place + 1 :]))
+    free = [i for i in _constants(writer, trial) if i != place and numbers.cost(trial.constants[i]) is None]
+    if free:
+        fitted = fit(_frozen(writer, trial, free), dataset, FitSettings(iterations=30))[0]
+        constants = list(trial.constants)
+        for i in free:
+            constants[i] = float(fitted.constants[0, i])
+        trial = Part(trial.ids, tuple(constants))
+    return simplified(writer, trial, dataset)
+
+
+def _constants(writer: Writer, part: Part) -> list[int]:
+    return [i for i, token in enumerate(part.ids) if writer.library[token].kind is TokenKind.CONSTANT]
+
+
+def _frozen(writer: Writer, part: Part, free: list[int]) -> Population:
+    """The formula over a library in which all constants but the free ones are literals."""
+    fixed = [i for i in _constants(writer, part) if i not in free]
+    known = {token.value for token in writer.library.tokens if token.kind is TokenKind.LITERAL}
+    added = [literal(value) for value in dict.fromkeys(part.constants[i] for i in fixed) if value not in known]
+    library = Library(writer.library.tokens + tuple(added))
+    literals = {token.value: t for t, token in enumerate(library.tokens) if token.kind is TokenKind.LITERAL}
+    ids, constants = list(part.ids), list(part.constants)
+    for i in fixed:
+        ids[i], constants[i] = literals[constants[i]], math.nan
+    length = np.array([len(ids)], dtype=np.int32)
+    return Population.wrap(library, np.array([ids], dtype=np.uint16), length, np.array([constants]))

@@ -1,0 +1,79 @@
+"""Methods: each is settings that differ from another's in what its name says, and in nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import reference
+from symseed import RegressionSettings, RegressionTask, benchmarks, methods
+from symseed.errors import SettingsError
+from symseed.policy import Lesson, LSTMPolicy
+from symseed.search import Budget, run
+from symseed.training import OffPolicy, corrected
+
+STEPS = 3
+PROBLEM = benchmarks.get("Nguyen-7")
+
+
+class WatchedPolicy(LSTMPolicy):
+    """Keeps the lessons that it is taught."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(methods.get(name).space(PROBLEM.library), seed=1)
+        self.lessons: list[Lesson] = []
+
+    def ascend(self, lesson: Lesson) -> None:
+        self.lessons.append(lesson)
+        super().ascend(lesson)
+
+
+def taught(name: str) -> WatchedPolicy:
+    """Run a few rounds of a method on Nguyen-7; return its policy."""
+    policy = WatchedPolicy(name)
+    train, _ = PROBLEM.datasets()
+    task = RegressionTask(PROBLEM.library, train, RegressionSettings(solved_nmse=0.0))
+    run(policy.space, task, methods.get(name).settings, seed=2, budget=Budget(STEPS * 10_000), policy=policy)
+    assert len(policy.lessons) >= STEPS - 1
+    return policy
+
+
+def test_every_method_is_found_by_its_name_and_says_what_it_is() -> None:
+    for name, method in methods.METHODS.items():
+        assert methods.get(name) is method
+        assert method.name == name
+        assert method.description.endswith(".")
+    with pytest.raises(SettingsError, match="Did you mean `nggp-vpg-corrected`"):
+        methods.get("nggp-vpg-correct")
+
+
+@pytest.mark.parametrize("name", ["nggp-vpg", "nggp-rspg"])
+def test_the_corrected_method_differs_by_its_correction_only(name: str) -> None:
+    plain, other = methods.get(name).settings, methods.get(f"{name}-corrected").settings
+    assert plain.off_policy is OffPolicy.NONE
+    assert replace(plain, off_policy=OffPolicy.TRUNCATED) == other
+
+
+@pytest.mark.parametrize("name", ["nggp-vpg", "nggp-rspg"])
+def test_the_corrected_method_teaches_evolution_s_best_with_less_weight(name: str) -> None:
+    plain, other = taught(name).lessons[0], taught(f"{name}-corrected").lessons[0]
+    # Until the first lesson both have done the same, so only the correction tells them apart.
+    assert reference.same_bits(plain.population.tokens, other.population.tokens)
+    changed = np.flatnonzero(plain.weights != other.weights)
+    assert changed.tolist() == [0], "evolution's best comes first, then the samples"
+    assert 0.0 < other.weights[0] < plain.weights[0]
+    if name == "nggp-vpg":  # its lesson holds all samples, so the correction can be made again from it
+        samples, untaught = plain.population.take(np.arange(1, 501)), WatchedPolicy(name)
+        assert reference.same_bits(corrected(plain, samples, untaught).weights, other.weights)
+
+
+def test_without_a_correction_no_probability_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object) -> None:
+        raise AssertionError("log p takes time that the paper's method does not need")
+
+    monkeypatch.setattr(LSTMPolicy, "log_probability", refuse)
+    taught("nggp-vpg")
+    with pytest.raises(AssertionError, match="takes time"):
+        taught("nggp-vpg-corrected")
