@@ -127,6 +127,19 @@ def test_the_sign_of_the_data_is_a_condition_and_the_evidence_says_so(checker: C
     assert "no value" in verify(checker, ("exp(log(x1))", "x1", -1, 1)).evidence
 
 
+def test_beyond_the_data_a_formula_may_have_no_value(checker: Checker) -> None:
+    """What counts is that it is the same function; where the data lie it must have a value."""
+    recovery = verify(checker, ("exp(log(sin(x1)) + log(3))", "3 * sin(x1)", 0.1, 3))
+    assert recovery.verdict is Verdict.EXACT, recovery
+    assert "where it has a value" in recovery.evidence
+    assert verify(checker, ("exp(log(sin(x1)) + log(3.1))", "3 * sin(x1)", 0.1, 3)).verdict is Verdict.NO
+
+
+def test_an_exponential_within_a_logarithm_is_undone(checker: Checker) -> None:
+    recovery = verify(checker, ("log(exp(cube(x1) / (1 + x1)) / x1 * x1)", "cube(x1) / (1 + x1)", -0.5, 3))
+    assert recovery.verdict is Verdict.EXACT, recovery
+
+
 def test_a_target_with_a_narrow_domain_is_compared_there(checker: Checker) -> None:
     recovery = verify(checker, ("sqrt((1 - x1) * (1 + x1))", "sqrt(1 - x1^2)", -1, 1))
     assert recovery.verdict is Verdict.EXACT, recovery

@@ -23,14 +23,18 @@ from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 from typing import IO
 
-from symseed import benchmarks, methods, search
+from symseed import benchmarks, methods, portfolio, search
 from symseed.dataset import Dataset
 from symseed.errors import DataError, SettingsError
 from symseed.evaluation import evaluate
+from symseed.expression import Expression
+from symseed.library import Library
+from symseed.methods import Method
 from symseed.population import Population
+from symseed.portfolio import Turn
 from symseed.recovery import REFERENCE_NMSE, Checker
 from symseed.regression import RegressionSettings, RegressionTask
-from symseed.search import Budget
+from symseed.search import Budget, Step, StopReason
 
 SCHEMA = 1
 FILE = "records.jsonl"
@@ -47,6 +51,10 @@ class RunKey:
     """Which data: 0 is that of the authors' released code."""
     expressions: int = 2_000_000
     """The budget."""
+    seconds: float | None = None
+    """The budget in time, where there is one."""
+    noise: float = 0.0
+    """Standard deviation of what is added to the training target, over its root mean square."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +91,15 @@ class RunRecord:
     """Of completion: no evaluations, but work that is not to be hidden."""
     hits: int = 0
     splices: int = 0
+    seconds: float | None = None
+    """The budget in time."""
+    noise: float = 0.0
     schema: int = SCHEMA
 
     @property
     def key(self) -> RunKey:
         """What was run."""
-        return RunKey(self.problem, self.method, self.seed, self.draw, self.expressions)
+        return RunKey(self.problem, self.method, self.seed, self.draw, self.expressions, self.seconds, self.noise)
 
     @property
     def is_recovered(self) -> bool:
@@ -97,16 +108,30 @@ class RunRecord:
 
 
 def plan(
-    problems: Iterable[str], method_names: Iterable[str], seeds: Iterable[int], *, draw: int, expressions: int | None
+    problems: Iterable[str],
+    method_names: Iterable[str],
+    seeds: Iterable[int],
+    *,
+    draw: int,
+    expressions: int | None = None,
+    seconds: float | None = None,
+    noises: Sequence[float] = (0.0,),
 ) -> list[RunKey]:
-    """Return the runs of every problem or set with every method and seed."""
+    """Return the runs of every problem or set with every method, level of noise and seed."""
     names = dict.fromkeys(problem.name for name in problems for problem in benchmarks.resolve(name))
     keys = []
     for method_name in method_names:
-        budget = expressions or methods.get(method_name).budget.expressions
-        if budget is None:
+        budget = methods.get(method_name).budget
+        most = expressions or budget.expressions
+        if most is None:
             raise SettingsError(f"`{method_name}` has no budget of expressions. Give one.")
-        keys += [RunKey(name, method_name, seed, draw, budget) for seed in seeds for name in names]
+        time_limit = seconds or budget.seconds
+        keys += [
+            RunKey(name, method_name, seed, draw, most, time_limit, noise)
+            for noise in noises
+            for seed in seeds
+            for name in names
+        ]
     return keys
 
 
@@ -144,42 +169,59 @@ def failed(key: RunKey, error: str) -> RunRecord:
 def _execute(key: RunKey, checker: Checker) -> RunRecord:
     problem, method = benchmarks.get(key.problem), methods.get(key.method)
     train, test = problem.datasets(key.draw)
+    if key.noise:
+        train = train.with_noise(key.noise, seed=key.seed)
     start = time.process_time()
-    task = RegressionTask(problem.library, train, RegressionSettings(), test=test)
-    result = search.run(
-        method.space(problem.library), task, method.settings, seed=key.seed, budget=Budget(key.expressions)
-    )
+    found = solve(method, problem.library, train, test=test, seed=key.seed, budget=Budget(key.expressions, key.seconds))
     searched = time.process_time() - start
-    last = result.history[-1]
-    best = Population.from_expressions([result.best])
-    nmse = [_nmse(best, data) for data in (train, test)]
+    nmse = [_nmse(Population.from_expressions([found.best]), data) for data in (train, test)]
     verdict, evidence, seconds = "no", "the target is not an expression", 0.0
     if problem.target is not None:
-        recovery = checker.check(result.best, problem.target, test)
+        # Noise moves fitted constants, so the question is then whether the form is right.
+        recovery = checker.check(found.best, problem.target, test, refit=key.noise > 0.0)
         verdict = recovery.verdict.name.lower().replace("_", " ")
         evidence, seconds = recovery.evidence, recovery.seconds
     return RunRecord(
         **asdict(key),
-        formula=str(result.best),
-        prefix=result.best.prefix,
-        reward=result.reward,
+        formula=str(found.best),
+        prefix=found.best.prefix,
+        reward=1.0 / (1.0 + nmse[0] ** 0.5),
         train_nmse=nmse[0],
         test_nmse=nmse[1],
         passes_reference=nmse[1] < REFERENCE_NMSE,
         verdict=verdict,
         evidence=evidence,
-        charged=last.charged,
-        evaluated=last.evaluated,
-        unique=last.unique,
-        steps=last.index + 1,
+        charged=found.last.charged,
+        evaluated=found.last.evaluated,
+        unique=found.last.unique,
+        steps=found.last.index + 1,
         cpu_seconds=searched,
         check_seconds=seconds,
-        reason=result.reason.value,
+        reason=found.reason.value,
         error="",
-        lookups=last.completion.lookups,
-        hits=last.completion.hits,
-        splices=last.completion.splices,
+        lookups=found.last.completion.lookups,
+        hits=found.last.completion.hits,
+        splices=found.last.completion.splices,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What either kind of method gives."""
+
+    best: Expression
+    last: Step | Turn
+    reason: StopReason
+
+
+def solve(method: Method, library: Library, train: Dataset, *, test: Dataset, seed: int, budget: Budget) -> Found:
+    """Run a method, be it one search or a portfolio of them; only a search may ask the test data when to stop."""
+    if method.portfolio is not None:
+        solution = portfolio.run(library, train, method.portfolio, seed=seed, budget=budget)
+        return Found(solution.best.expression, solution.history[-1], solution.reason)
+    task = RegressionTask(library, train, RegressionSettings(), test=test)
+    result = search.run(method.space(library), task, method.settings, seed=seed, budget=budget)
+    return Found(result.best, result.history[-1], result.reason)
 
 
 def _nmse(row: Population, dataset: Dataset) -> float:

@@ -52,6 +52,8 @@ def show_command(name: str, draw: int) -> None:
 @click.option("--store", "folder", required=True, type=click.Path(path_type=Path), help="Folder of the records.")
 @click.option("--draw", default=0, show_default=True, help="Which data; 0 is that of the paper's released code.")
 @click.option("--max-evals", type=int, help="Most expressions of a run; the method's own budget where left out.")
+@click.option("--max-time", type=float, help="Most seconds of a run; the method's own budget where left out.")
+@click.option("--noise", "levels", default="0", show_default=True, help="Levels, such as 0.001,0.01,0.1 of y's RMS.")
 def run_command(
     problems: tuple[str, ...],
     method_names: tuple[str, ...],
@@ -60,9 +62,19 @@ def run_command(
     folder: Path,
     draw: int,
     max_evals: int | None,
+    max_time: float | None,
+    levels: str,
 ) -> None:
     """Run PROBLEMS (sets or single ones) with each method and seed; what the folder has already is not run again."""
-    keys = bench.plan(problems, method_names, _seeds(seeds), draw=draw, expressions=max_evals)
+    keys = bench.plan(
+        problems,
+        method_names,
+        _seeds(seeds),
+        draw=draw,
+        expressions=max_evals,
+        seconds=max_time,
+        noises=_levels(levels),
+    )
     store = Store(folder)
     known = {record.key for record in store.read()}
     missing = sum(key not in known for key in keys)
@@ -135,6 +147,16 @@ def _seeds(text: str) -> range:
     if len(seeds) == 0 or seeds[0] < 0:
         raise SettingsError(f"`--seeds` must hold at least one seed, none below 0, but it is `{text}`.")
     return seeds
+
+
+def _levels(text: str) -> list[float]:
+    try:
+        levels = [float(level) for level in text.split(",")]
+    except ValueError as error:
+        raise SettingsError(f"`--noise` must be numbers such as 0.001,0.01, but it is `{text}`.") from error
+    if not all(0.0 <= level < float("inf") for level in levels):
+        raise SettingsError(f"`--noise` must be levels of at least 0, but it is `{text}`.")
+    return levels
 
 
 def _picture(x: list[float], y: list[float], width: int = 60, height: int = 12) -> str:

@@ -16,6 +16,7 @@ from symseed.errors import SettingsError
 from symseed.evolution import EvolutionSettings
 from symseed.library import Library
 from symseed.policy import PolicySettings
+from symseed.portfolio import PortfolioSettings, Track
 from symseed.priors import SoftLength
 from symseed.search import Budget, SearchSettings, Seeds
 from symseed.space import SearchSpace
@@ -41,6 +42,8 @@ class Method:
     constraints: tuple[Constraint, ...] = PAPER
     soft_length: SoftLength | None = None
     budget: Budget = field(default_factory=Budget)
+    portfolio: PortfolioSettings | None = None
+    """Several searches and assembly; then the fields above, but for the budget, do not count."""
 
     def space(self, library: Library) -> SearchSpace:
         """Return the method's search space over a library."""
@@ -123,7 +126,27 @@ def _beyond() -> list[Method]:
             max_length=100,
             soft_length=SoftLength(10.0, 5.0),
         ),
+        _default(plus),
     ]
+
+
+def _default(plus: SearchSettings) -> Method:
+    plain = Track(
+        replace(plus, policy=PolicySettings(), completion=CompletionSettings()),
+        max_length=100,
+        constraints=PAPER,
+        constants=False,
+        rounds=2,
+        soft_length=SoftLength(10.0, 5.0),
+    )
+    fitted = Track(_NGGP, max_length=30, constraints=PAPER, constants=True, rounds=1)
+    return Method(
+        "default",
+        "What a user runs: searches with and without constants, completion, closed-form blocks, plain numbers, and a "
+        "choice by description length.",
+        budget=Budget(20_000_000, 60.0),
+        portfolio=PortfolioSettings((plain, fitted)),
+    )
 
 
 def _baselines() -> list[Method]:

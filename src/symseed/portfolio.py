@@ -85,6 +85,7 @@ class Turn:
     best: Formula
     charged: int
     evaluated: int
+    unique: int
     completion: CompletionCounts
     seconds: float
     reason: StopReason | None
@@ -215,6 +216,7 @@ class Portfolio:
             best=self._pool.best,
             charged=self._charged,
             evaluated=self._own_charged + sum(run.evaluated for run in self._runs),
+            unique=self._own_charged + sum(run.unique for run in self._runs),
             completion=CompletionCounts(
                 sum(count.lookups for count in counts),
                 sum(count.hits for count in counts),
@@ -288,6 +290,10 @@ class _Run:
     @property
     def evaluated(self) -> int:
         return 0 if self._last is None else self._last.evaluated
+
+    @property
+    def unique(self) -> int:
+        return 0 if self._last is None else self._last.unique
 
     @property
     def completion(self) -> CompletionCounts:

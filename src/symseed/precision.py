@@ -60,12 +60,15 @@ def compare(expression: Expression, target: Expression, test: Dataset) -> Compar
     rng = np.random.default_rng(_SEED)
     for group, wanted in _POINTS.items():
         box = domain.boxes[group]
-        comparer.compare((rng.uniform(*box) for _ in range(_DRAWS_PER_POINT * wanted)), wanted)
+        draws = (rng.uniform(*box) for _ in range(_DRAWS_PER_POINT * wanted))
+        # Where the data lie an expression must have a value; elsewhere a formula such as exp(log(x)) may have none.
+        comparer.compare(draws, wanted, needs_value=group == "own")
     if len(comparer.points) < _ENOUGH_POINTS:
-        comparer.compare(iter(test.X), _ENOUGH_POINTS)
+        comparer.compare(iter(test.X), _ENOUGH_POINTS, needs_value=True)
     signs = [int(sign) for sign in domain.signs]
     used = sorted({token.column for token in (*expression.tokens, *target.tokens) if token.kind is TokenKind.VARIABLE})
     bounds = [f"{_shown(test.names[i])} {'>' if signs[i] > 0 else '<'} 0" for i in used if signs[i]]
+    bounds += ["where it has a value"] if comparer.gaps else []
     return Comparison(
         points=comparer.points,
         largest=comparer.largest if comparer.points else math.nan,
@@ -111,21 +114,22 @@ class _Comparer:
         self.points: list[list[float]] = []
         self.largest = 0.0
         self.worst: list[float] = []
+        self.gaps = 0  # points at which only the target has a value
 
-    def compare(self, points: Iterator[Floats], wanted: int) -> None:
+    def compare(self, points: Iterator[Floats], wanted: int, *, needs_value: bool) -> None:
         """Compare at some more points, until there are as many as wanted where both can be computed."""
         found = 0
         while found < wanted and (point := next(points, None)) is not None:
             place = [float(x) for x in point]
-            difference = self._difference(place)
+            difference = self._difference(place, needs_value)
             if difference is not None:
                 found += 1
                 self.points.append(place)
                 if difference > self.largest:
                     self.largest, self.worst = difference, place
 
-    def _difference(self, point: list[float]) -> float | None:
-        """Return the relative difference, infinite where only the expression has no value; None if not to be had."""
+    def _difference(self, point: list[float], needs_value: bool) -> float | None:
+        """Return the relative difference, infinite where a value is missing; None if there is none to be had."""
         try:
             wanted = self.target.value(point, _DIGITS)
         except (_UndefinedError, _OutOfReachError):
@@ -137,7 +141,10 @@ class _Comparer:
                 return relative
             return self._confirmed(point, abs(given - wanted))
         except _UndefinedError:
-            return math.inf
+            if needs_value:
+                return math.inf
+            self.gaps += 1
+            return None
         except _OutOfReachError:
             return None
 

@@ -17,7 +17,7 @@ import statistics
 import sys
 import types
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from symseed import benchmarks, methods
@@ -372,16 +372,24 @@ def rmse(record: RunRecord) -> float:
 def build(records: Iterable[RunRecord]) -> Report:
     """Return the report of records; of two with the same key the later one counts, and draws are pooled.
 
+    Runs on noisy data are rows of their own, under the method's name and the level.
+
     Raises:
-        DataError: where the runs had different budgets.
+        DataError: where the runs of one method had different budgets.
     """
-    runs = latest(records)
+    runs = [replace(record, method=_label(record)) for record in latest(records)]
     if not runs:
         return Report()
-    budgets = sorted({record.expressions for record in runs})
-    if len(budgets) > 1:
-        found = ", ".join(f"{budget:,}" for budget in budgets)
-        raise DataError(f"Records must be of one budget, but these are of {found} expressions. Report each by itself.")
+    budgets: dict[str, set[int]] = {}
+    for record in runs:
+        budgets.setdefault(record.method, set()).add(record.expressions)
+    for method, found in budgets.items():
+        if len(found) > 1:
+            amounts = ", ".join(f"{budget:,}" for budget in sorted(found))
+            raise DataError(
+                f"Records of a method must be of one budget, but those of `{method}` are of {amounts} expressions. "
+                "Report each by itself."
+            )
     figures = paper()
     groups: dict[tuple[str, str], list[RunRecord]] = {}
     for record in runs:
@@ -391,7 +399,11 @@ def build(records: Iterable[RunRecord]) -> Report:
     pairs = [(method, problem) for method in method_names for problem in problem_names if (method, problem) in groups]
     rows = tuple(_row(groups[pair], figures.problems.get(pair[0], {}).get(pair[1])) for pair in pairs)
     summaries = tuple(_summary(name, rows, figures.summary.get(name, {})) for name in method_names)
-    return Report(rows, summaries, budgets[0])
+    return Report(rows, summaries, max(max(found) for found in budgets.values()))
+
+
+def _label(record: RunRecord) -> str:
+    return f"{record.method}, noise {record.noise:g}" if record.noise else record.method
 
 
 def _ordered(found: set[str], known: Iterable[str]) -> list[str]:

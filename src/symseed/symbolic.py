@@ -186,6 +186,7 @@ def _steps() -> dict[str, Callable[[Sym], Sym]]:
         "expand": sympy.expand,
         "together": _numerator,
         "cancel within functions": lambda d: _numerator(_tidy(d)),
+        "undoing exponentials": lambda d: _numerator(_undone(_tidy(_undone(d)))),
         "combining logarithms": _combine_logarithms,
         "rewriting by abs": lambda d: _numerator(d.rewrite(sympy.Abs)),
         "rewriting by exp": lambda d: _numerator(d.rewrite(sympy.exp)),
@@ -196,6 +197,18 @@ def _steps() -> dict[str, Callable[[Sym], Sym]]:
 
 def _numerator(form: Sym) -> Sym:
     return sympy.expand(sympy.fraction(sympy.together(form))[0])
+
+
+def _undone(form: Sym) -> Sym:
+    """Replace log(exp(u) * v) by u + log(v): our operators are real, though sympy cannot always see that u is."""
+
+    def undo(node: Sym) -> Sym:
+        factors = sympy.Mul.make_args(node.args[0])
+        powers = [factor for factor in factors if isinstance(factor, sympy.exp)]
+        rest = sympy.Mul(*(factor for factor in factors if factor not in powers))
+        return sympy.Add(*(power.args[0] for power in powers), sympy.log(rest))
+
+    return form.replace(lambda node: isinstance(node, sympy.log) and node.args[0].has(sympy.exp), undo)
 
 
 def _tidy(form: Sym) -> Sym:
