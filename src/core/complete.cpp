@@ -17,7 +17,9 @@ constexpr double kTolerance = 0x1p-30;
 // Rows in hand at a time: their keys wait for the memory.
 constexpr std::size_t kAhead = 8;
 
-std::vector<std::size_t> pick(const Samples& samples, std::size_t most) {
+}  // namespace
+
+std::vector<std::size_t> pick_points(const Samples& samples, std::size_t most) {
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < samples.points; ++i) {
     if (samples.target[i] != 0.0 && samples.weight[i] > 0.0) all.push_back(i);
@@ -30,8 +32,6 @@ std::vector<std::size_t> pick(const Samples& samples, std::size_t most) {
   for (std::size_t i = 0; i < most; ++i) some[i] = all[i * all.size() / most];
   return some;
 }
-
-}  // namespace
 
 Samples choose_points(const Samples& samples, const std::vector<std::size_t>& points) {
   Samples out;
@@ -54,6 +54,12 @@ Semantics::Semantics(const Vocabulary& vocabulary, const Samples& samples)
     : vocabulary_(vocabulary), samples_(samples) {}
 
 bool Semantics::run(const Manner& manner, Row row) {
+  if (!run_forward(manner, row)) return false;
+  run_back(manner, row);
+  return true;
+}
+
+bool Semantics::run_forward(const Manner& manner, Row row) {
   const std::size_t length = static_cast<std::size_t>(row.length);
   if (values_.size() < length) {
     values_.resize(length);
@@ -63,12 +69,6 @@ bool Semantics::run(const Manner& manner, Row row) {
     value_buffer_.resize(length * samples_.padded);
     wish_buffer_.resize(length * samples_.padded);
   }
-  if (!run_forward(manner, row)) return false;
-  run_back(manner, row);
-  return true;
-}
-
-bool Semantics::run_forward(const Manner& manner, Row row) {
   const std::size_t block = samples_.padded;
   for (int position = row.length; position-- > 0;) {
     const std::size_t at = static_cast<std::size_t>(position);
@@ -136,7 +136,7 @@ bool Semantics::gives(const Manner& manner, int opcode, const double* a, const d
 
 Completion::Completion(Vocabulary vocabulary, const Samples& samples, std::size_t max_bytes, int longest, int points)
     : vocabulary_(std::move(vocabulary)),
-      samples_(choose_points(samples, pick(samples, static_cast<std::size_t>(points)))),
+      samples_(choose_points(samples, pick_points(samples, static_cast<std::size_t>(points)))),
       first_(samples_.padded),
       second_(samples_.padded),
       max_entries_(std::bit_floor(std::max<std::size_t>(max_bytes / sizeof(Entry), 2))),
@@ -270,6 +270,117 @@ Completion::Found Completion::complete(const Manner& manner, const Rules& rules,
     found.parent.push_back(static_cast<std::int64_t>(place.row));
   }
   return found;
+}
+
+Nearest::Nearest(Vocabulary vocabulary, const Samples& samples, std::size_t kept, int longest, int points)
+    : vocabulary_(std::move(vocabulary)),
+      samples_(choose_points(samples, pick_points(samples, static_cast<std::size_t>(points)))),
+      moved_(samples_),
+      kept_(kept),
+      longest_(longest) {
+  double size = 0.0;
+  for (const double y : samples_.target) size = std::max(size, std::fabs(y));
+  change_ = 1e-5 * (size > 0.0 ? size : 1.0);
+  for (double& y : moved_.target) y += change_;
+}
+
+void Nearest::add(const Manner& manner, const Rows& rows, const std::int64_t* chosen, std::size_t count,
+                  std::uint64_t seed, std::uint64_t step, Monitor& monitor) {
+  Semantics semantics(vocabulary_, samples_);
+  const std::size_t points = samples_.padded;
+  for (std::size_t n = 0; n < count; ++n) {
+    if (n % 64 == 0) monitor.check();
+    const std::size_t i = static_cast<std::size_t>(chosen[n]);
+    const Row row = rows[i];
+    if (!semantics.run_forward(manner, row)) continue;
+    Rng rng(seed, step, i);
+    for (int position = 0; position < row.length; ++position) {
+      if (semantics.end(position) - position > longest_ || semantics.has_constants(position)) continue;
+      const double* values = semantics.value(position);
+      // The same values give the same bits nearly always; where they do not, an entry has a twin, and no harm is done.
+      std::uint64_t hash = 0;
+      for (std::size_t p = 0; p < points; ++p) hash = mix(hash ^ std::bit_cast<std::uint64_t>(values[p]));
+      if (!known_.insert(hash).second) continue;
+      ++seen_;
+      std::size_t place = entries_.size();
+      if (place == kept_) {
+        place = static_cast<std::size_t>(rng.uniform() * static_cast<double>(seen_));
+        if (place >= kept_) continue;
+      } else {
+        entries_.emplace_back();
+      }
+      entries_[place].tokens.assign(row.tokens + position, row.tokens + semantics.end(position));
+      entries_[place].values.assign(values, values + points);
+    }
+    if (known_.size() > 64 * kept_) known_.clear();
+  }
+}
+
+Generation Nearest::replace(const Manner& manner, const Rules& rules, const Rows& rows, std::uint64_t seed,
+                            std::uint64_t step, std::size_t stride, Monitor& monitor) const {
+  constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+  Generation out;
+  out.tokens.assign(rows.count * stride, kPad);
+  out.lengths.resize(rows.count);
+  out.constants.assign(rows.count * stride, kMissing);
+  out.parent.resize(rows.count);
+  out.touched.assign(rows.count, 0);
+  Semantics semantics(vocabulary_, samples_);
+  Semantics moved(vocabulary_, moved_);
+  Walker walker(rules);
+  Lines weight(samples_.padded);
+  std::vector<int> reached;
+  std::vector<Token> whole;
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    if (i % 16 == 0) monitor.check();
+    const Row row = rows[i];
+    Token* tokens = out.tokens.data() + i * stride;
+    double* constants = out.constants.data() + i * stride;
+    out.parent[i] = static_cast<std::int64_t>(i);
+    out.lengths[i] = row.length;
+    std::copy_n(row.tokens, row.length, tokens);
+    std::copy_n(row.constants, row.length, constants);
+    if (entries_.empty() || !semantics.run(manner, row) || !moved.run(manner, row)) continue;
+    reached.clear();
+    for (int position = 0; position < row.length; ++position) {
+      if (semantics.wish(position) != nullptr && moved.wish(position) != nullptr) reached.push_back(position);
+    }
+    Rng rng(seed, step, i);
+    const int begin = reached[rng.below(static_cast<std::uint32_t>(reached.size()))];
+    const int end = semantics.end(begin);
+    for (std::size_t p = 0; p < samples_.padded; ++p) {
+      const double slope = change_ / (moved.wish(begin)[p] - semantics.wish(begin)[p]);
+      weight[p] = std::isfinite(slope) ? samples_.weight[p] * slope * slope : 0.0;
+    }
+    const Entry* best = nullptr;
+    double least = std::numeric_limits<double>::infinity();
+    for (const Entry& entry : entries_) {
+      if (row.length - (end - begin) + static_cast<int>(entry.tokens.size()) > rules.max_length()) continue;
+      double lanes[8] = {};
+      manner.kernels->add_squared_error(entry.values.data(), semantics.wish(begin), weight.data(),
+                                        static_cast<int>(samples_.padded), lanes);
+      const double distance = sum_lanes(lanes);
+      if (distance < least) {
+        least = distance;
+        best = &entry;
+      }
+    }
+    if (best == nullptr) continue;
+    whole.assign(row.tokens, row.tokens + begin);
+    whole.insert(whole.end(), best->tokens.begin(), best->tokens.end());
+    whole.insert(whole.end(), row.tokens + end, row.tokens + row.length);
+    const int length = static_cast<int>(whole.size());
+    if (first_violation(walker, whole.data(), length) != -1) continue;
+    const int shift = length - row.length;
+    std::fill_n(tokens, stride, kPad);
+    std::fill_n(constants, stride, kMissing);
+    std::copy(whole.begin(), whole.end(), tokens);
+    std::copy_n(row.constants, begin, constants);
+    std::copy(row.constants + end, row.constants + row.length, constants + end + shift);
+    out.lengths[i] = length;
+    out.touched[i] = 1;
+  }
+  return out;
 }
 
 }  // namespace symseed

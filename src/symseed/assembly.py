@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symseed import _core, blocks, matching
+from symseed import _core, blocks, matching, probes
 from symseed.dataset import Dataset, Floats
 from symseed.description import floor
 from symseed.evaluation import predict
@@ -57,7 +57,7 @@ class Assembler:
     """Knows the sub-expressions of one dataset, and puts formulas together from them."""
 
     def __init__(self, writer: Writer, dataset: Dataset, settings: AssemblySettings) -> None:
-        self._writer, self._settings = writer, settings
+        self._writer, self._settings, self._whole = writer, settings, dataset
         rows = np.arange(len(dataset))
         if len(rows) > settings.samples:
             rows = rows[np.arange(settings.samples) * len(rows) // settings.samples]
@@ -69,7 +69,7 @@ class Assembler:
         self._parts: list[Part] = []
         self._values: Floats = np.empty((0, len(self._data)))
         self._base = 0
-        self._add(self._small())
+        self._add([*self._waves(), *self._small()])
         self._base = len(self._parts)
 
     def first(self) -> list[Part]:
@@ -79,6 +79,7 @@ class Assembler:
         if self._settings.blocks and self._writer.has("add", "mul", "div") and contexts and contexts[0].rest == 0:
             rationals = sorted(self._rationals(contexts[0]), key=lambda pair: pair[0])
             formulas += [part for _, part in rationals[: self._settings.matches]]
+            formulas += self._sums_of_parts()
         return formulas
 
     def next(self, best: Sequence[Part]) -> list[Part]:
@@ -158,6 +159,21 @@ class Assembler:
             levels.append(grown)
         return sorted((part for level in levels for part in level), key=len)[: 4 * self._settings.features]
 
+    def _waves(self) -> list[Part]:
+        """Swings that the data show, of each variable, and products of two of them."""
+        writer = self._writer
+        names = [name for name in ("sin", "cos") if writer.has(name, "mul")]
+        single: list[list[Part]] = []
+        for column in writer.columns[:8]:
+            inner = [
+                writer.apply("mul", writer.number(frequency), writer.variable(column))
+                for frequency in probes.frequencies(self._whole, column)
+            ]
+            single.append([writer.apply(name, part) for part in inner for name in names])
+        pairs = itertools.combinations(single, 2)
+        products = [writer.apply("mul", a, b) for left, right in pairs for a in left for b in right]
+        return [part for waves in single for part in waves] + products[: self._settings.features // 2]
+
     def _pieces(self, part: Part) -> Iterator[Part]:
         for begin in range(len(part)):
             end = self._writer.end(part.ids, begin)
@@ -169,6 +185,7 @@ class Assembler:
         if not parts:
             return
         values = predict(self._writer.population(parts), self._data).value
+        values = np.where(np.abs(values) < 1e100, values, np.nan)  # squares of larger ones are no numbers
         with np.errstate(all="ignore"):
             centred = values - values.mean(axis=1)[:, None]
             centred = centred / np.linalg.norm(centred, axis=1)[:, None]
@@ -284,6 +301,42 @@ class Assembler:
             length = float(self._length(np.float64(solved[2]), np.float64(len(part) + terms)))
             out.append((length, part))
         return out
+
+    def _sums_of_parts(self) -> list[Part]:
+        """A sum of blocks, one of each variable, where the data say that the target is such a sum."""
+        parts = probes.sum_of_parts(self._whole)
+        if parts is None or len(parts.points) != len(self._writer.columns):
+            return []
+        terms, offset = [], parts.offset
+        for column in self._writer.columns:
+            block = self._block_of(column, parts.points[column], parts.values[column])
+            if block is None:
+                return []
+            terms.append(block[0])
+            offset -= block[1]
+        return [self._writer.apply("add", self._writer.total(terms), self._writer.number(offset))]
+
+    def _block_of(self, column: int, points: Floats, values: Floats) -> tuple[Part, float] | None:
+        """The shortest block of one variable that has these values, to rounding, but for a number that it adds."""
+        X, ones = points[:, None], np.ones(len(points))
+        limit = 1e-20 * float(values @ values)
+        writer = self._writer.of_columns([column])
+        for total in range(1, 13):
+            for below in range(min(total, 5)):
+                solved = blocks.rational(X, values, ones, total - below, below)
+                if solved is None or solved[2] > limit or not (solved[0].exponents and solved[1].exponents):
+                    continue
+                # Adding a number to P / Q changes P only, so one of its terms can be made to vanish.
+                factors = [dict(zip(side.exponents, side.coefficients, strict=True)) for side in solved[:2]]
+                shifts = {0.0, *(-factors[0].get(power, 0.0) / factor for power, factor in factors[1].items())}
+                options = []
+                for shift in sorted(shifts):
+                    other = blocks.rational(X, values + shift, ones, total - below, below)
+                    if other is not None and other[0].exponents and other[1].exponents:
+                        above, under = (blocks.written(writer, polynomial) for polynomial in other[:2])
+                        options.append((writer.apply("div", above, under), shift))
+                return min(options, key=lambda option: len(option[0]))
+        return None
 
     def _fill(self, context: Context, filling: Part) -> Part:
         return self._writer.splice(context.part, context.begin, context.end, filling)

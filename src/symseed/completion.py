@@ -87,3 +87,70 @@ class Completer:
             self._space.rules, population.tokens, population.lengths, population.constants, rows.astype(np.int64)
         )
         return Population.wrap(population.library, tokens, lengths, constants)
+
+
+@dataclass(frozen=True, slots=True)
+class NearestSettings:
+    """How a mutation replaces a node by the sub-expression nearest to what it should have been."""
+
+    share: float = 0.1
+    """Share of a generation's rows that are changed so, after selection and crossover."""
+
+    kept: int = 512
+    """Different sub-expressions to choose from: a fair sample of those seen."""
+
+    longest: int = 9
+    """Most tokens of each."""
+
+    points: int = 32
+    """Samples whose values are compared."""
+
+    def __post_init__(self) -> None:
+        """Refuse values out of range."""
+        if not 0.0 <= self.share <= 1.0:
+            raise SettingsError(f"`share` must be from 0 to 1, but it is {self.share}.")
+        for name, most in (("kept", 1 << 20), ("longest", 1 << 15), ("points", 1 << 20)):
+            if not 1 <= getattr(self, name) <= most:
+                raise SettingsError(f"`{name}` must be from 1 to {most}, but it is {getattr(self, name)}.")
+
+
+class Approximator:
+    """Approximate completion as a mutation: for data in which nothing matches exactly."""
+
+    def __init__(self, space: SearchSpace, dataset: Dataset, settings: NearestSettings) -> None:
+        check_columns(space.library, dataset)
+        self._space, self._settings = space, settings
+        self._native = _core.Nearest(
+            space.library.vocabulary, dataset.samples, settings.kept, settings.longest, settings.points
+        )
+
+    @property
+    def size(self) -> int:
+        """How many sub-expressions there are to choose from."""
+        return self._native.size
+
+    def add(self, population: Population, rows: npt.NDArray[np.intp], *, seed: int, step: int) -> None:
+        """Take note of the sub-expressions of some rows."""
+        self._native.add(
+            self._space.rules,
+            population.tokens,
+            population.lengths,
+            population.constants,
+            rows.astype(np.int64),
+            seed,
+            step,
+        )
+
+    def mutate(self, population: Population, *, seed: int, step: int) -> tuple[Population, npt.NDArray[np.intp]]:
+        """Return a generation in which a share of the rows was changed, and which rows those are."""
+        count = round(self._settings.share * len(population))
+        rows = np.arange(len(population) - count, len(population))
+        chosen = population.take(rows)
+        tokens, lengths, constants, touched = self._native.replace(
+            self._space.rules, chosen.tokens, chosen.lengths, chosen.constants, seed, step
+        )
+        changed = Population.wrap(population.library, tokens, lengths, constants)
+        order = np.arange(len(population))
+        order[rows] += count
+        together = Population.concatenate([population, changed])
+        return together.take(order), rows[touched.view(np.bool_)]

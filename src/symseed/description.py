@@ -57,7 +57,7 @@ def deviations(population: Population, row: int, dataset: Dataset, mean_square: 
         population.library.vocabulary, dataset.samples, one.tokens, one.lengths, one.constants
     )
     scale = dataset.total_weight / len(dataset)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.asarray(np.sqrt((mean_square + floor(dataset)) * scale / np.diagonal(curvature)))
 
 

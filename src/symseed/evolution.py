@@ -12,11 +12,18 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from symseed.completion import Approximator, NearestSettings
 from symseed.errors import SettingsError
 from symseed.population import Population
 from symseed.space import SearchSpace
 from symseed.task import Scored, Task
 from symseed.variation import VariationSettings, next_generation
+
+
+_SHOWN = 4
+"""One of so many new rows is shown to approximate completion: its sample of them is as fair, and costs less."""
+_NEAREST = 255
+"""The random stream of a generation that approximate completion draws from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +41,13 @@ class EvolutionSettings:
     avoid_seen: int = 0
     """How often a child that this run has already had is made again. The paper: never."""
 
+    nearest: NearestSettings | None = None
+    """Approximate completion as a mutation; None: there is none, as in the paper."""
+
     def __post_init__(self) -> None:
         """Refuse values out of range."""
         # A random stream of its own for every generation of a run, and for every retry.
-        for name, most in (("generations", 1 << 24), ("elitism", 1 << 24), ("avoid_seen", 255)):
+        for name, most in (("generations", 1 << 24), ("elitism", 1 << 24), ("avoid_seen", _NEAREST - 1)):
             if not 0 <= getattr(self, name) <= most:
                 raise SettingsError(f"`{name}` must be from 0 to {most}, but it is {getattr(self, name)}.")
 
@@ -52,29 +62,43 @@ class Generation:
 
 
 def evolve(
-    space: SearchSpace, task: Task, seeds: Scored, settings: EvolutionSettings, *, seed: int, run: int = 0
+    space: SearchSpace,
+    task: Task,
+    seeds: Scored,
+    settings: EvolutionSettings,
+    *,
+    seed: int,
+    run: int = 0,
+    approximator: Approximator | None = None,
 ) -> Iterator[Generation]:
     """Give one generation after another; the caller may stop at any.
 
-    Selection knows the seeds' rewards, so the first children are already those of selected parents.
+    Selection knows the seeds' rewards, so the first children are already those of selected parents. `approximator` is
+    what `settings.nearest` asks for; it lives as long as the search.
     """
     current = seeds
     seen = _Seen(seeds.population) if settings.avoid_seen else None
     for generation in range(settings.generations):
-        children, charged = _children(space, current, settings, seen, seed, (run << 32) + (generation << 8))
+        step = (run << 32) + (generation << 8)
+        children, touched = _children(space, current, settings, seen, seed, step)
         if settings.elitism:
             kept = current.best(settings.elitism).population
             children = Population.concatenate([kept, children.take(np.arange(len(kept), len(children)))])
+        if approximator is not None:
+            fresh = np.flatnonzero(current.computed & (current.failure == 0))[::_SHOWN]
+            approximator.add(current.population, fresh, seed=seed, step=step + _NEAREST)
+            children, changed = approximator.mutate(children, seed=seed, step=step + _NEAREST)
+            touched[changed] = True
         current = task.evaluate(children)
-        yield Generation(current, charged)
+        yield Generation(current, int(np.count_nonzero(touched)))
 
 
 def _children(
     space: SearchSpace, parents: Scored, settings: EvolutionSettings, seen: _Seen | None, seed: int, step: int
-) -> tuple[Population, int]:
-    """Children of one generation and how many were touched; those seen before are made again a few times."""
+) -> tuple[Population, npt.NDArray[np.bool_]]:
+    """Children of one generation and which were touched; those seen before are made again a few times."""
     offspring = next_generation(space, parents.population, parents.reward, settings.variation, seed=seed, step=step)
-    children, charged = offspring.population, int(np.count_nonzero(offspring.touched))
+    children = offspring.population
     if seen is not None:
         for retry in range(1, settings.avoid_seen + 1):
             again = np.flatnonzero(offspring.touched & seen.knows(children))
@@ -87,7 +111,7 @@ def _children(
             order[again] += len(children)
             children = Population.concatenate([children, other.population]).take(order)
         seen.add(children)
-    return children, charged
+    return children, offspring.touched.copy()
 
 
 class _Seen:

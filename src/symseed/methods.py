@@ -10,7 +10,7 @@ import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from symseed.completion import CompletionSettings
+from symseed.completion import CompletionSettings, NearestSettings
 from symseed.constraints import PAPER, Constraint, NeedsInput, NoLoneConstants
 from symseed.errors import SettingsError
 from symseed.evolution import EvolutionSettings
@@ -117,6 +117,17 @@ def _beyond() -> list[Method]:
             "nggp-plus",
             "nggp better tuned, without completion: macros as mutations, ten queue pushes, evolution up to 100 tokens.",
             plus,
+            max_length=100,
+        ),
+        Method(
+            "nggp-nearest",
+            "nggp with approximate completion as a mutation: a tenth of each generation, for data with noise.",
+            replace(_NGGP, evolution=replace(_EVOLUTION, nearest=NearestSettings())),
+        ),
+        Method(
+            "nggp-plus-nearest",
+            "nggp-plus with approximate completion as a mutation.",
+            replace(plus, evolution=replace(_EVOLUTION, variation=macros, nearest=NearestSettings())),
             max_length=100,
         ),
         Method(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from symseed import search
+from symseed import probes, search
 from symseed.assembly import Assembler, AssemblySettings
 from symseed.completion import CompletionCounts
 from symseed.constraints import Constraint
@@ -65,6 +65,8 @@ class PortfolioSettings:
     """Formulas that are taken apart each time: those of the shortest description."""
     tidied: int = 6
     """Formulas that are tidied each time."""
+    samples: int = 500
+    """Samples that the tracks see, drawn from the data where there are more; formulas are fitted and judged on all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +124,16 @@ class Portfolio:
         if not settings.tracks:
             raise SettingsError("A portfolio needs at least one track, but there is none.")
         self._dataset, self._settings, self._budget = dataset, settings, budget
+        self._sample = dataset
+        if len(dataset) > settings.samples:
+            rows = np.sort(np.random.default_rng(seed).choice(len(dataset), settings.samples, replace=False))
+            self._sample = Dataset.of(dataset.X[rows], dataset.y[rows], dataset.weights[rows], dataset.names)
         plain = tuple(token for token in library.tokens if token.kind is not TokenKind.CONSTANT)
         self._plain, self._full = Library(plain), Library((*plain, constant()))
-        self._writer = Writer(self._full)
+        # What matters most comes first, where only so many variables can be looked at.
+        order = np.argsort(-probes.relevance(dataset), kind="stable")
+        whole = Writer(self._full)
+        self._writer = whole.of_columns([int(column) for column in order if column in whole.columns])
         self._started = time.monotonic()
         self._runs = [_Run(self, track, seed + 7919 * i) for i, track in enumerate(settings.tracks)]
         self._assembler: Assembler | None = None
@@ -233,9 +242,9 @@ class Portfolio:
         return self._full if track.constants else self._plain
 
     @property
-    def dataset(self) -> Dataset:
-        """The data."""
-        return self._dataset
+    def sample(self) -> Dataset:
+        """The data that tracks see."""
+        return self._sample
 
     def solve(self, part: Part) -> None:
         """Take in a formula that a track says is the answer."""
@@ -255,7 +264,7 @@ class _Run:
             constraints=track.constraints,
             soft_length=track.soft_length,
         )
-        task = RegressionTask(library, portfolio.dataset, RegressionSettings(solved_nmse=SOLVED_NMSE))
+        task = RegressionTask(library, portfolio.sample, RegressionSettings(solved_nmse=SOLVED_NMSE))
         self._front = Front(track.max_length)
         self._steps = search.steps(space, task, track.settings, seed=seed, budget=Budget(2**62), watch=self._front.add)
         self._last: search.Step | None = None
@@ -274,7 +283,7 @@ class _Run:
         population = self._front.population
         if population is None:
             return []
-        lengths = description_lengths(population, self._portfolio.dataset)
+        lengths = description_lengths(population, self._portfolio.sample)
         order = np.argsort(lengths, kind="stable")[:count]
         chosen = writer.translated(population.take(order[np.isfinite(lengths[order])]))
         return [part_of(chosen, row) for row in range(len(chosen))]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed import _core
-from symseed.completion import Completer, CompletionSettings
+from symseed.completion import Approximator, Completer, CompletionSettings, NearestSettings
 from symseed.dataset import Dataset, Floats
 from symseed.errors import SettingsError
 from symseed.evaluation import check_columns, check_threads, evaluate, predict
@@ -116,6 +116,10 @@ class RegressionTask:
     def completer(self, space: SearchSpace, settings: CompletionSettings) -> Completer:
         """Return what completes rows on this task's data."""
         return Completer(space, self.dataset, settings)
+
+    def approximator(self, space: SearchSpace, settings: NearestSettings) -> Approximator:
+        """Return what changes rows towards this task's data."""
+        return Approximator(space, self.dataset, settings)
 
     def _solved(self, population: Population, mean_square: Floats) -> npt.NDArray[np.bool_]:
         """Which rows reach the threshold, on the data and then on the test data."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from symseed.completion import Completer, CompletionCounts, CompletionSettings
+from symseed.completion import Approximator, Completer, CompletionCounts, CompletionSettings
 from symseed.errors import SettingsError
 from symseed.evolution import Elite, EvolutionSettings, evolve
 from symseed.expression import Expression
@@ -201,6 +201,7 @@ def steps(
         policy = LSTMPolicy(space, settings.policy, seed=streams.policy)
     ledger = _Ledger(task, budget, watch)
     completer = _completer(space, task, settings)
+    approximator = _approximator(space, task, settings)
     seeder = _Seeder(space, task, settings, streams.seeds)
     elite = Elite(settings.elite)
     memory = Memory()
@@ -219,7 +220,13 @@ def steps(
                 elite = elite if settings.elite_lasts else Elite(settings.elite)
                 elite.add(seeds.scored)
                 for generation in evolve(
-                    space, task, seeds.scored, settings.evolution, seed=streams.evolution, run=index
+                    space,
+                    task,
+                    seeds.scored,
+                    settings.evolution,
+                    seed=streams.evolution,
+                    run=index,
+                    approximator=approximator,
                 ):
                     elite.add(generation.scored)
                     seeder.last = generation.scored
@@ -256,12 +263,22 @@ def _training_set(settings: SearchSettings, samples: Scored | None, elite: Score
 def _completer(space: SearchSpace, task: Task, settings: SearchSettings) -> _Completed | None:
     if settings.completion is None:
         return None
+    return _Completed(task, _with_data(task, "completion").completer(space, settings.completion))
+
+
+def _approximator(space: SearchSpace, task: Task, settings: SearchSettings) -> Approximator | None:
+    if settings.evolution is None or settings.evolution.nearest is None:
+        return None
+    return _with_data(task, "nearest").approximator(space, settings.evolution.nearest)
+
+
+def _with_data(task: Task, name: str) -> RegressionTask:
     if not isinstance(task, RegressionTask):
         raise SettingsError(
-            f"`completion` needs a task with data to complete rows for, a RegressionTask, but this is a "
+            f"`{name}` needs a task with data to complete rows for, a RegressionTask, but this is a "
             f"{type(task).__name__}. Leave it None."
         )
-    return _Completed(task, task.completer(space, settings.completion))
+    return task
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,13 @@ class Writer:
     @property
     def columns(self) -> list[int]:
         """The columns of the data that the library has variables for."""
-        return sorted(self._variables)
+        return list(self._variables)
+
+    def of_columns(self, columns: Sequence[int]) -> Writer:
+        """Return a writer that knows some of the variables only, in this order."""
+        other = Writer(self.library)
+        other._variables = {column: self._variables[column] for column in columns}
+        return other
 
     def has(self, *names: str) -> bool:
         """Return whether the library has all of these operators."""
