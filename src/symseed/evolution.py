@@ -19,7 +19,6 @@ from symseed.space import SearchSpace
 from symseed.task import Scored, Task
 from symseed.variation import VariationSettings, next_generation
 
-
 _SHOWN = 4
 """One of so many new rows is shown to approximate completion: its sample of them is as fair, and costs less."""
 _NEAREST = 255

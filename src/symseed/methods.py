@@ -141,6 +141,42 @@ def _beyond() -> list[Method]:
     ]
 
 
+def _completion_ablations() -> list[Method]:
+    def changed(name: str, description: str, settings: SearchSettings) -> Method:
+        return Method(f"complete-{name}", f"nggp-complete {description}", settings)
+
+    whole = replace(_NGGP, completion=CompletionSettings())
+    return [
+        changed(
+            "longest-7",
+            "that keeps sub-expressions of up to 7 tokens.",
+            replace(_NGGP, completion=CompletionSettings(longest=7)),
+        ),
+        changed(
+            "longest-15",
+            "that keeps sub-expressions of up to 15 tokens.",
+            replace(_NGGP, completion=CompletionSettings(longest=15)),
+        ),
+        changed("table-1mb", "with a table of 1 MiB.", replace(_NGGP, completion=CompletionSettings(max_bytes=2**20))),
+        changed(
+            "table-16mb", "with a table of 16 MiB.", replace(_NGGP, completion=CompletionSettings(max_bytes=2**24))
+        ),
+        changed(
+            "samples-only",
+            "of the policy's samples, not of generations.",
+            replace(_NGGP, completion=CompletionSettings(generations=False)),
+        ),
+        changed("lr-0", "whose policy does not learn.", replace(whole, policy=PolicySettings(learning_rate=0.0))),
+        changed("no-policy", "without a policy: random restarts.", replace(whole, policy=None, seeds=Seeds.RANDOM)),
+        changed("no-gp", "without genetic programming.", replace(_POLICY_ONLY, completion=CompletionSettings())),
+        changed(
+            "nearest",
+            "with approximate completion as a mutation too.",
+            replace(whole, evolution=replace(_EVOLUTION, nearest=NearestSettings())),
+        ),
+    ]
+
+
 def _default(plus: SearchSettings) -> Method:
     plain = Track(
         replace(plus, policy=PolicySettings(), completion=CompletionSettings()),
@@ -245,6 +281,7 @@ METHODS: Mapping[str, Method] = types.MappingProxyType(
             *_baselines(),
             *_ablations(),
             *(_generations(count) for count in GENERATIONS),
+            *_completion_ablations(),
         ]
     }
 )

@@ -38,6 +38,11 @@ SOLVED_NMSE = 1e-20
 """A formula with this error, and with few constants that are not plain, is the answer: nothing is left to explain."""
 
 
+EVIDENCE = 3.0
+"""Nats by which a formula must shorten the description of the data before it is chosen over a mere number: odds of
+twenty to one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Track:
     """One of the searches."""
@@ -315,7 +320,7 @@ class _Pool:
     def __init__(self, writer: Writer, dataset: Dataset) -> None:
         self._writer, self._dataset = writer, dataset
         self._by_length: dict[int, Formula] = {}
-        self.best: Formula | None = None
+        self._number: Formula | None = None  # the best of those that explain nothing
 
     def add(self, parts: Sequence[Part]) -> None:
         if not parts:
@@ -329,8 +334,18 @@ class _Pool:
             known = self._by_length.get(size)
             if known is None or formula.description < known.description:
                 self._by_length[size] = formula
-            if self.best is None or formula.description < self.best.description:
-                self.best = formula
+            is_number = formula.expression.tokens[0].kind is TokenKind.CONSTANT
+            if is_number and (self._number is None or formula.description < self._number.description):
+                self._number = formula
+
+    @property
+    def best(self) -> Formula | None:
+        """The formula of the shortest description, or the mere number where that is as good."""
+        if not self._by_length:
+            return None
+        best = min(self._by_length.values(), key=lambda formula: formula.description)
+        number = self._number
+        return best if number is None or best.description < number.description - EVIDENCE else number
 
     def shortest(self, count: int) -> list[Formula]:
         return sorted(self._by_length.values(), key=lambda formula: formula.description)[:count]
