@@ -1,4 +1,4 @@
-"""Write the tables and figures of results.md from the records in docs/records: `python docs/results.py [--check]`.
+"""Write the tables and figures of results.md from what is in docs/records: `python docs/results.py [--check]`.
 
 A block of the page is what stands between `<!-- begin NAME: command -->` and `<!-- end NAME -->`; all else is written
 by hand. With `--check` nothing is written, and a block that is not what the records give is an error.
@@ -7,21 +7,28 @@ by hand. With `--check` nothing is written, and a block that is not what the rec
 from __future__ import annotations
 
 import argparse
+import json
+import math
 import re
+import shlex
 import statistics
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from symseed import benchmarks, plots, report
-from symseed.bench import RunRecord, Store
+from symseed import benchmarks, methods, plots, report
+from symseed.bench import RunKey, RunRecord, Store, failed
 from symseed.errors import DataError
 
 FOLDER = Path(__file__).parent
 PAGE = FOLDER / "results.md"
 RECORDS = FOLDER / "records"
+PEERS = RECORDS / "peers.jsonl"
+"""What `perf/noise.py` writes."""
 FIGURES = FOLDER / "figures"
 
 ALL = ("Nguyen-paper", "R-paper", "Livermore")
@@ -34,6 +41,28 @@ ABLATIONS = (
 )
 EXTRA_ABLATIONS = ("nggp-pm-0.1", "nggp", "nggp-tournament-3", "nggp-batch-1000", "nggp-lr-0.0005")
 SET_TITLES = {"all": "All", "nguyen": "Nguyen", "r": "R", "livermore": "Livermore"}
+COMPLETION = ("nggp", "nggp-plus", "nggp-complete")
+DRAWS = (0, 1, 2)
+"""The data that completion is tried on; 0 is that of the released code."""
+INTRACTABLE: Mapping[str, str] = types.MappingProxyType({"Nguyen-12": "0", "R-1": "0", "R-2": "0", "R-3": "about 4"})
+"""The problems that the paper calls intractable, or nearly so, and the percentage that it recovers."""
+COMPLETION_ABLATIONS = ("nggp-complete", *(name for name in methods.METHODS if name.startswith("complete-")))
+HARD = ("R-1*", "R-2*", "Livermore-7", "Livermore-9", "Livermore-10", *INTRACTABLE)
+"""Problems on which runs of `nggp-complete` differ enough to tell its parts apart."""
+OPEN: Mapping[str, tuple[str, ...]] = types.MappingProxyType(
+    {
+        "Nguyen": benchmarks.SETS["Nguyen-paper"],
+        "R": benchmarks.SETS["R-paper"],
+        "Livermore": benchmarks.SETS["Livermore"],
+        "Nguyen-12 and R-1 to R-3": tuple(INTRACTABLE),
+        "Jin": benchmarks.SETS["Jin"],
+        "Neat": ("Neat-1", "Neat-2", "Neat-3", "Neat-4", "Neat-5", "Neat-9", "Neat-9/code", "Neat-7/code"),
+    }
+)
+"""The problems of the open track."""
+NOISE = ("nggp", "nggp-complete", "default")
+LEVELS = (0.0, 0.001, 0.01, 0.1)
+OFF_POLICY = ("nggp-vpg", "nggp-vpg-corrected", "nggp-rspg", "nggp-rspg-corrected")
 DEFAULT_SEEDS = "0:25"
 """Of a method that has no records yet."""
 
@@ -42,19 +71,40 @@ DEFAULT_SEEDS = "0:25"
 class Source:
     """What blocks are made of."""
 
+    everything: Sequence[RunRecord]
+    """Of whatever data, noise and time limit."""
+    groups: Mapping[tuple[str, int, str], Sequence[RunRecord]]
+    """The same by label, draw and problem."""
     records: Sequence[RunRecord]
+    """Those as the paper's: without noise, on the data of its released code, within the method's own budget."""
     built: report.Report
+    """Of `records`."""
     paper: report.Paper
+    peers: Sequence[RunRecord]
+    """Other programs' runs, as records."""
 
     @classmethod
-    def of(cls, records: Sequence[RunRecord]) -> Source:
+    def of(cls, records: Sequence[RunRecord], peers: Sequence[RunRecord] = ()) -> Source:
         """Report records."""
-        runs = report.latest(records)
-        return cls(runs, report.build(runs), report.paper())
+        everything = report.latest(records)
+        own = [r for r in everything if r.draw == 0 and report.label(r) == r.method]
+        groups: dict[tuple[str, int, str], list[RunRecord]] = {}
+        for record in everything:
+            groups.setdefault((report.label(record), record.draw, record.problem), []).append(record)
+        return cls(everything, groups, own, report.build(own), report.paper(), report.latest(peers))
+
+    @classmethod
+    def read(cls) -> Source:
+        """Report the records of the folder."""
+        return cls.of(Store(RECORDS).read(), read_peers(PEERS))
 
     def ended(self, method: str, problem: str) -> list[RunRecord]:
         """Return the runs that did not fail."""
-        return [r for r in self.records if (r.method, r.problem) == (method, problem) and not r.error]
+        return [run for run in self.runs(method, [problem]) if not run.error]
+
+    def runs(self, method: str, problems: Iterable[str], draw: int = 0) -> list[RunRecord]:
+        """Return a method's runs without noise."""
+        return [run for problem in problems for run in self.groups.get((method, draw, problem), [])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +117,25 @@ class Block:
     method_names: tuple[str, ...] = ()
     figure: str = ""
     """The name of the plot below the table."""
+    redrawn: str = ""
+    """The method that is run on all of `DRAWS`, where all others are on draw 0."""
+    levels: tuple[float, ...] = (0.0,)
+    has_others: bool = False
+    """Whether the table is of all other recorded problems too."""
+    has_peers: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """What one command runs."""
+
+    draw: int
+    seconds: float | None
+    """The time limit, None where it is the method's own."""
+    seeds: str
+    problems: tuple[str, ...]
+    method_names: tuple[str, ...]
+    levels: tuple[float, ...]
 
 
 def main() -> int:
@@ -74,24 +143,46 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; fail where a block is out of date")
     check = parser.parse_args().check
-    records = Store(RECORDS).read()
+    source = Source.read()
     if not check:
-        draw(records)
+        draw(source)
     page = PAGE.read_text(encoding="utf-8")
-    written = update(page, Source.of(records))
+    written = update(page, source)
     if not check:
         PAGE.write_text(written, encoding="utf-8")
-        print(f"{len(BLOCKS)} blocks of {PAGE.name} from {len(records):,} records")
+        print(f"{len(BLOCKS)} blocks of {PAGE.name} from {len(source.everything) + len(source.peers):,} records")
     elif written != page:
         print(f"{PAGE.name} is not what the records give. Run `python docs/results.py`.", file=sys.stderr)
         return 1
     return 0
 
 
-def draw(records: Sequence[RunRecord]) -> None:
+def read_peers(path: Path) -> list[RunRecord]:
+    """Return the runs that `perf/noise.py` wrote, none where there is no file; a torn line is left out.
+
+    What a peer took is not in the file: its time is what it was given, which it uses up.
+    """
+    records = []
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        try:
+            values = json.loads(line)
+        except json.JSONDecodeError:
+            continue
+        seconds = values["seconds"]
+        key = RunKey(values["problem"], values["peer"], values["seed"], seconds=seconds, noise=values["noise"])
+        run = failed(key, values["error"])
+        records.append(replace(run, verdict=values["verdict"], formula=values["formula"], cpu_seconds=seconds))
+    return records
+
+
+def draw(source: Source) -> None:
     """Draw all figures for which there are records."""
     for plot in plots.PLOTS:
-        path = plots.save(plot, records, FIGURES, shown=MAIN, form="svg")
+        records, shown = source.records, list(MAIN)
+        if plot.name == BLOCKS["noise"].figure:
+            records = [*(r for r in source.everything if r.draw == 0), *source.peers]
+            shown = [*NOISE, *dict.fromkeys(r.method for r in source.peers)]
+        path = plots.save(plot, records, FIGURES, shown=shown, form="svg")
         print(f"{plot.name}: no records of {plot.needs}" if path is None else path.relative_to(FOLDER))
 
 
@@ -123,26 +214,85 @@ def _content(block: Block, source: Source) -> str:
             f"![{title}](figures/{file.name})" if file.exists() else f"{title}: no figure yet, for want of records."
         )
         text += f"\n{picture}\n"
-        commands.append(f"symseed bench plot docs/records {_options(MAIN)} --output docs/figures")
     folded = [" \\\n  ".join(textwrap.wrap(command, 116, break_on_hyphens=False)) for command in commands]
     return text + ("\n```sh\n" + "\n".join(folded) + "\n```\n" if folded else "")
 
 
 def _commands(block: Block, source: Source) -> list[str]:
-    """Return the commands of the block's records, one for all methods that have the same seeds."""
-    names = {problem.name for name in block.problems for problem in benchmarks.resolve(name)}
-    groups: dict[str, list[str]] = {}
-    for method in block.method_names:
-        seeds = {r.seed for r in source.records if r.method == method and r.problem in names}
-        groups.setdefault(f"{min(seeds)}:{max(seeds) + 1}" if seeds else DEFAULT_SEEDS, []).append(method)
-    return [
-        f"symseed bench run {' '.join(block.problems)} {_options(group)} --seeds {seeds} --store docs/records"
-        for seeds, group in groups.items()
-    ]
+    """Return the commands of the block's records."""
+    problems = block.problems
+    if block.has_others:
+        recorded = (r.problem for name in block.method_names for r in source.records if r.method == name)
+        problems += _others(recorded, problems)
+    commands = []
+    for runs in _runs(source.everything, block.method_names, problems, block.levels, block.redrawn):
+        options = [f"--method {name}" for name in runs.method_names]
+        options += [f"--draw {runs.draw}"] if runs.draw else []
+        options += [f"--max-time {runs.seconds:g}"] if runs.seconds else []
+        options += [f"--noise {','.join(f'{level:g}' for level in runs.levels)}"] if any(runs.levels) else []
+        names = " ".join(map(shlex.quote, runs.problems))
+        commands.append(f"symseed bench run {names} {' '.join(options)} --seeds {runs.seeds} --store docs/records")
+    if block.has_peers:
+        commands += _peer_commands(source, problems, block.levels)
+    return commands
 
 
-def _options(names: Sequence[str]) -> str:
-    return " ".join(f"--method {name}" for name in names)
+def _peer_commands(source: Source, problems: Sequence[str], levels: tuple[float, ...]) -> list[str]:
+    records = [replace(r, method=r.method.partition(" ")[0]) for r in source.peers]  # the rest says which model
+    end = "--out docs/records/peers.jsonl"
+    commands = []
+    for runs in _runs(records, tuple(dict.fromkeys(r.method for r in records)), problems, levels):
+        noise = " ".join(f"{level:g}" for level in runs.levels)
+        options = (
+            f"--peers {' '.join(runs.method_names)} --noise {noise} --seeds {runs.seeds} --seconds {runs.seconds:g}"
+        )
+        commands.append(f"python perf/noise.py {' '.join(runs.problems)} {options} {end}")
+    return commands or [f"python perf/noise.py {' '.join(problems)} {end}"]
+
+
+def _runs(
+    records: Sequence[RunRecord],
+    method_names: Sequence[str],
+    problems: Sequence[str],
+    levels: tuple[float, ...],
+    redrawn: str = "",
+) -> list[Runs]:
+    """Return the runs that records are of, put together wherever one command can ask for them."""
+    found = []
+    for method in method_names:
+        own = [r for r in records if r.method == method and r.noise in levels]
+        for draw in DRAWS if method == redrawn else (0,):
+            seeds: dict[tuple[float | None, str, float], set[int]] = {}
+            for name in problems:
+                members = {problem.name for problem in benchmarks.resolve(name)}
+                for r in own:
+                    if r.draw == draw and r.problem in members:
+                        seeds.setdefault((report.time_limit(r), name, r.noise), set()).add(r.seed)
+            found += [
+                Runs(draw, limit, f"{min(some)}:{max(some) + 1}", (name,), (method,), (level,))
+                for (limit, name, level), some in seeds.items()
+            ] or [Runs(draw, None, DEFAULT_SEEDS, tuple(problems), (method,), levels)]
+    found.sort(key=lambda runs: runs.levels)
+    for field in ("levels", "problems", "method_names"):
+        found = _merged(found, field)
+    return found
+
+
+def _merged(found: Iterable[Runs], field: str) -> list[Runs]:
+    """Put runs together that are the same but for one field."""
+    groups: dict[Runs, list[Any]] = {}
+    for runs in found:
+        empty: dict[str, Any] = {field: ()}
+        groups.setdefault(replace(runs, **empty), []).extend(getattr(runs, field))
+    together: list[dict[str, Any]] = [{field: tuple(values)} for values in groups.values()]
+    return [replace(rest, **values) for rest, values in zip(groups, together, strict=True)]
+
+
+def _others(recorded: Iterable[str], problems: Sequence[str]) -> tuple[str, ...]:
+    """Return the recorded problems that are not among others or in sets among them, in the catalogue's order."""
+    listed = {problem.name for name in problems for problem in benchmarks.resolve(name)}
+    left = set(recorded).difference(listed)
+    return tuple(name for name in benchmarks.names() if name in left)
 
 
 def _means(source: Source, names: Sequence[str], *, reference: bool = False) -> str:
@@ -322,6 +472,117 @@ def _differences(source: Source) -> str:
     return f"{intro}\n" + report.piped(["Method", "Where", "Ours", "Paper", "Difference", "95 %"], lines)
 
 
+def _completion(source: Source) -> str:
+    rates, costs = [], []
+    for name in COMPLETION:
+        for draw in DRAWS if name == "nggp-complete" else (0,):
+            runs = source.runs(name, report.problems_of("all"), draw)
+            built, charged = report.build(runs), report.build(map(_with_lookups_charged, runs))
+            means = [*(built.mean(name, key) for key in SET_TITLES), charged.mean(name, "all")]
+            rates.append([name, str(draw), _count(runs), *map(_ours, means)])
+            # Some problems take more than others: a mean over a part of them says nothing.
+            ended = [r for r in runs if not r.error] if built.mean(name, "all") else []
+            taken = [[r.charged, r.lookups, r.hits, r.splices] for r in ended]
+            means_taken = [report.number(statistics.fmean(column), 0) for column in zip(*taken, strict=True)]
+            seconds = report.number(statistics.fmean(r.cpu_seconds for r in ended) if ended else None, 3)
+            costs.append([name, str(draw), seconds, *(means_taken or ["-"] * 4)])
+    titles = [*SET_TITLES.values(), "All, look-ups charged"]
+    return (
+        report.piped(["Method", "Draw", "Recovered", *titles], rates)
+        + "\n"
+        + report.piped(["Method", "Draw", "CPU s", "Charged", "Look-ups", "Hits", "Splices"], costs)
+    )
+
+
+def _with_lookups_charged(record: RunRecord) -> RunRecord:
+    """Return a run as it would have ended had each look-up been charged as an expression."""
+    return record if record.charged + record.lookups <= record.expressions else replace(record, verdict="no")
+
+
+def _count(runs: Sequence[RunRecord]) -> str:
+    return f"{sum(run.is_recovered for run in runs)} of {len(runs)}" if runs else "-"
+
+
+def _intractable(source: Source) -> str:
+    lines = []
+    for problem, figure in INTRACTABLE.items():
+        for name in (*COMPLETION, "nggp-complete-plus"):
+            # The R problems' data are even grids, the same in every draw.
+            for draw in DRAWS if (problem, name) == ("Nguyen-12", "nggp-complete-plus") else (0,):
+                runs = source.runs(name, [problem], draw)
+                rows = report.build(runs).rows
+                charged, seconds = (rows[0].charged, rows[0].cpu_seconds) if rows else (None, None)
+                cells = [_count(runs), _count([*map(_with_lookups_charged, runs)])]
+                cells += [report.number(charged, 0), report.number(seconds, 2), figure if name == "nggp" else ""]
+                lines.append([problem, name, str(draw), *cells])
+    headers = ["Recovered", "Look-ups charged", "Median charged", "Median CPU s", "The paper's %"]
+    return report.piped(["Problem", "Method", "Draw", *headers], lines)
+
+
+def _completion_ablations(source: Source) -> str:
+    lines = []
+    for name in COMPLETION_ABLATIONS:
+        groups = [source.runs(name, [problem]) for problem in HARD]
+        logarithms = [[math.log10(max(run.charged, 1)) for run in runs if not run.error] for runs in groups]
+        mean = statistics.fmean(map(statistics.fmean, logarithms)) if all(logarithms) else None
+        lines.append([name, *map(_count, groups), report.number(mean, 2)])
+    return report.piped(["Method", *(name.replace("*", r"\*") for name in HARD), "Mean log10 charged"], lines)
+
+
+def _open_track(source: Source) -> str:
+    runs: dict[str, list[RunRecord]] = {}
+    for record in source.records:
+        if record.method == "default":
+            runs.setdefault(record.problem, []).append(record)
+    parts = {**OPEN, "Others": _others(runs, [name for names in OPEN.values() for name in names])}
+    own = report.problems_of("all")
+    lines = [_open_line("The paper's 37", [r for name in own for r in runs.get(name, [])])]
+    for title, members in parts.items():
+        # Those that are always recovered, and those that were not run, are one line each.
+        full = [name for name in members if name in runs and all(r.is_recovered for r in runs[name])]
+        missing = [name for name in members if name not in runs]
+        for names, what in ((full, "always recovered"), (missing, "not run")):
+            if names:
+                number = f"all {len(names)}" if len(names) == len(members) else f"{len(names)} of {len(members)}"
+                lines.append(
+                    _open_line(f"{title}, {number}, {what}", [r for name in names for r in runs.get(name, [])])
+                )
+        lines += [_open_line(name, runs[name]) for name in members if name not in full and name not in missing]
+    return report.piped(["Problems", "Recovered", "Median CPU s", "Largest CPU s"], lines)
+
+
+def _open_line(title: str, runs: Sequence[RunRecord]) -> list[str]:
+    seconds = [run.cpu_seconds for run in runs if not run.error]
+    times = [statistics.median(seconds), max(seconds)] if seconds else [None, None]
+    return [title, _count(runs), *(report.number(value, 1) for value in times)]
+
+
+def _noise(source: Source) -> str:
+    ours = [r for r in source.everything if r.draw == 0 and r.method in NOISE]
+    lines = report.by_noise([*ours, *source.peers])
+    missing = [name for name in NOISE if all(r.method != name for r in ours)]
+    cells = [
+        [title, name, *(_noise_cell(members, name, lines.get(name, {}).get(level, [])) for level in LEVELS)]
+        for title, members in (("The paper's 37", report.problems_of("all")), ("Jin", benchmarks.SETS["Jin"]))
+        for name in [*lines, *missing]
+    ]
+    return report.piped(["Problems", "Method", *(f"Noise {level:g}" for level in LEVELS)], cells)
+
+
+def _noise_cell(members: Sequence[str], name: str, runs: Sequence[RunRecord]) -> str:
+    of_members = [run for run in runs if run.problem in members]
+    mean = report.mean_over(members, report.build(of_members).rows, method=name)
+    if not mean.is_complete:
+        return "-"
+    seconds = [run.cpu_seconds for run in of_members if not run.error]
+    time = f", {statistics.fmean(seconds):.1f} s" if seconds else ""
+    return f"{report.number(mean.recovered, 1)} ({_count(of_members)}{time})"
+
+
+def _off_policy(source: Source) -> str:
+    return _means(source, OFF_POLICY)
+
+
 BLOCKS = {
     "table-1": Block(_table_1, method_names=MAIN, figure="recovery-by-expressions"),
     "problems": Block(_problems, method_names=(*MAIN, "nggp-slp-her"), figure="recovery-by-problem"),
@@ -339,6 +600,29 @@ BLOCKS = {
     "hard-cases": Block(_hard_cases, problems=("Nguyen-12", "R-1", "R-2"), method_names=("nggp", "dsr")),
     "runtime": Block(_runtime, problems=("Nguyen-paper",), method_names=("nggp",), figure="time"),
     "differences": Block(_differences),
+    "completion": Block(_completion, method_names=COMPLETION, redrawn="nggp-complete"),
+    "intractable": Block(
+        _intractable,
+        problems=tuple(INTRACTABLE),
+        method_names=(*COMPLETION, "nggp-complete-plus"),
+        redrawn="nggp-complete-plus",
+    ),
+    "completion-ablations": Block(_completion_ablations, problems=HARD, method_names=COMPLETION_ABLATIONS),
+    "off-policy": Block(_off_policy, method_names=OFF_POLICY),
+    "open-track": Block(
+        _open_track,
+        problems=(*ALL, *INTRACTABLE, "Jin", *OPEN["Neat"]),
+        method_names=("default",),
+        has_others=True,
+    ),
+    "noise": Block(
+        _noise,
+        problems=(*ALL, "Jin"),
+        method_names=NOISE,
+        figure="recovery-by-noise",
+        levels=LEVELS,
+        has_peers=True,
+    ),
 }
 """All blocks by name."""
 

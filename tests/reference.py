@@ -391,6 +391,23 @@ class Bucket:
         self.places[place] = (values, ids)
 
 
+def distances(
+    expression: Expression, position: int, X: Floats, y: Floats, weights: Floats, candidates: Sequence[Floats]
+) -> Floats | None:
+    """Return how far each candidate's values are from what a node should have been; None where that is not known.
+
+    An error there counts by how much it changes the whole, which is how little the wish follows a change of y.
+    """
+    change = 1e-5 * (np.abs(y).max() or 1.0)
+    wish, moved = (semantics(expression, X, target).wishes[position] for target in (y, y + change))
+    if not (np.isfinite(wish).all() and np.isfinite(moved).all()):
+        return None
+    with np.errstate(all="ignore"):
+        slope = change / (moved - wish)
+    weight = np.where(np.isfinite(slope), weights * slope**2, 0.0)
+    return np.array([np.sum(weight * (values - wish) ** 2) for values in candidates])
+
+
 # --- Constraints -----------------------------------------------------------------------------------------------------
 
 

@@ -20,13 +20,22 @@ from symseed.description import floor
 from symseed.evaluation import predict
 from symseed.writing import Part, Writer
 
+_LARGEST_SMALL = 9
+"""Tokens of the largest sub-expression that is known from the start."""
+_LARGEST_VALUE = 1e100
+"""Squares of larger values are no numbers."""
+
 
 @dataclass(frozen=True, slots=True)
 class AssemblySettings:
     """How much is tried at a time."""
 
-    features: int = 1_500
+    features: int = 2_000
     """Small sub-expressions that are known from the start, shortest first."""
+    more_features: int = 12_000
+    """How many there are once the first have not sufficed."""
+    paired: int = 1_200
+    """How many of them, and of newer ones, are tried in sums of two."""
     newer: int = 500
     """Sub-expressions of the search's best formulas beside them."""
     samples: int = 200
@@ -142,22 +151,43 @@ class Assembler:
     # What fills them
 
     def _small(self) -> list[Part]:
-        """The shortest sub-expressions there are, without constants."""
+        """The shortest sub-expressions without constants, size by size, one for each different set of values."""
         writer = self._writer
-        levels: list[list[Part]] = [[writer.variable(column) for column in writer.columns]]
-        for _ in range(2):
-            known = [part for level in levels for part in level]
-            newest = levels[-1]
-            grown = [writer.apply(name, part) for part in newest for name in writer.operators(1)]
-            for name, (left, right) in itertools.product(writer.operators(2), itertools.product(known, known)):
-                is_new = left in newest or right in newest
-                is_mirrored = name in ("add", "mul", "min", "max") and right.ids < left.ids
-                if is_new and not is_mirrored and len(left) + len(right) < 7:
-                    grown.append(writer.apply(name, left, right))
-                if len(grown) > 20 * self._settings.features:
-                    break
-            levels.append(grown)
-        return sorted((part for level in levels for part in level), key=len)[: 4 * self._settings.features]
+        sizes: list[list[Part]] = [[], [writer.variable(column) for column in writer.columns]]
+        seen: set[bytes] = set()
+        count = 0
+        while count < self._settings.features and len(sizes) <= _LARGEST_SMALL:
+            grown = itertools.islice(self._of_size(sizes), 20 * self._settings.features)
+            parts = list(grown) if len(sizes) > 2 else [*sizes[1], *grown]
+            values = predict(writer.population(parts), self._data).value if parts else np.empty((0, 1))
+            scale = np.abs(values).max(axis=1, initial=0.0)
+            fresh = []
+            for i in np.flatnonzero(np.isfinite(scale) & (scale > 0.0) & (scale < _LARGEST_VALUE)):
+                shape = np.round(values[i] / scale[i], 10).tobytes() + np.round(np.log(scale[i]), 9).tobytes()
+                if shape not in seen:
+                    seen.add(shape)
+                    fresh.append(parts[i])
+            if len(sizes) == 2:
+                sizes[1] = [part for part in fresh if len(part) == 1]
+                fresh = [part for part in fresh if len(part) > 1]
+            sizes.append(fresh)
+            count += len(fresh)
+        return [part for size in sizes for part in size]
+
+    def _of_size(self, sizes: list[list[Part]]) -> Iterator[Part]:
+        """Every operator over known parts, such that all have as many tokens as there are sizes."""
+        writer, total = self._writer, len(sizes)
+        for name in writer.operators(1):
+            for part in sizes[total - 1]:
+                yield writer.apply(name, part)
+        for name in writer.operators(2):
+            is_symmetric = name in ("add", "mul", "min", "max")
+            for left in range(1, total - 1):
+                if is_symmetric and left > total - 1 - left:
+                    continue
+                for a, b in itertools.product(sizes[left], sizes[total - 1 - left]):
+                    if not (is_symmetric and left == total - 1 - left and b.ids < a.ids):
+                        yield writer.apply(name, a, b)
 
     def _waves(self) -> list[Part]:
         """Swings that the data show, of each variable, and products of two of them."""
@@ -185,7 +215,7 @@ class Assembler:
         if not parts:
             return
         values = predict(self._writer.population(parts), self._data).value
-        values = np.where(np.abs(values) < 1e100, values, np.nan)  # squares of larger ones are no numbers
+        values = np.where(np.abs(values) < _LARGEST_VALUE, values, np.nan)
         with np.errstate(all="ignore"):
             centred = values - values.mean(axis=1)[:, None]
             centred = centred / np.linalg.norm(centred, axis=1)[:, None]
@@ -238,18 +268,24 @@ class Assembler:
         if len(self._parts) < 2 or not self._writer.has("add", "mul"):
             return []
         target, weights = self._data.y, self._data.weights
-        sizes = np.array([len(part) for part in self._parts])
-        error = matching.pair_errors(target, weights, self._values)
-        length = np.triu(self._length(error, sizes[:, None] + sizes), 1)
+        # The newest ones, and the shortest of the others.
+        newest = np.arange(self._base, len(self._parts))[: self._settings.paired // 2]
+        chosen = np.concatenate([np.arange(min(self._base or len(self._parts), self._settings.paired)), newest])
+        values = self._values[chosen]
+        sizes = np.array([len(self._parts[i]) for i in chosen])
+        error = matching.pair_errors(target, weights, values)
+        length = self._length(error, sizes[:, None] + sizes)
         length[np.tril_indices(len(length))] = np.inf
         out = []
         for flat in _smallest(length, self._settings.matches, per_row=3):
-            i, j = divmod(int(flat), len(self._parts))
+            i, j = divmod(int(flat), len(chosen))
             root = np.sqrt(weights)
-            design = np.stack([np.ones(len(target)), self._values[i], self._values[j]], axis=1)
+            design = np.stack([np.ones(len(target)), values[i], values[j]], axis=1)
             offset, first, second = np.linalg.lstsq(root[:, None] * design, root * target, rcond=None)[0]
             both = self._writer.apply(
-                "add", self._affine(0.0, first, self._parts[i]), self._affine(0.0, second, self._parts[j])
+                "add",
+                self._affine(0.0, first, self._parts[chosen[i]]),
+                self._affine(0.0, second, self._parts[chosen[j]]),
             )
             out.append(self._affine(offset, 1.0, both))
         return out

@@ -183,7 +183,7 @@ def _default(plus: SearchSettings) -> Method:
         max_length=100,
         constraints=PAPER,
         constants=False,
-        rounds=2,
+        rounds=8,
         soft_length=SoftLength(10.0, 5.0),
     )
     fitted = Track(_NGGP, max_length=30, constraints=PAPER, constants=True, rounds=1)

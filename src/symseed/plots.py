@@ -1,6 +1,7 @@
-"""Pictures of many runs: recovery by problem, by S and by expressions used, and time, beside the paper's figures.
+"""Pictures of many runs: recovery by problem, by S, by expressions used and by noise, and time, beside the paper's.
 
-Methods are compared on the problems that all of them have. matplotlib is needed to draw, not to import this module.
+Methods are compared on the problems that all of them have; noisy runs are in the picture by noise only. matplotlib is
+needed to draw, not to import this module.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from symseed import methods, report
+from symseed import benchmarks, methods, report
 from symseed.bench import RunRecord
 from symseed.errors import SettingsError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.container import ErrorbarContainer
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
@@ -27,6 +29,7 @@ FORMATS = ("svg", "png")
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Those of Okabe and Ito, which people with any kind of colour blindness can tell apart, without the pale yellow."""
 _DASHES = ("-", "--", ":", "-.")
+_MARKERS = "os^vDPX"
 _GREY = "#555555"
 _STYLE: dict[Any, Any] = {
     "axes.edgecolor": "#999999",
@@ -230,11 +233,95 @@ def _time(records: Sequence[RunRecord], shown: Sequence[str]) -> Figure | None:
     return panels.finish("CPU seconds of a run", "median, quartiles and range", paper)
 
 
+_Points: TypeAlias = dict[float, tuple[float, tuple[float, float]]]
+"""By level of noise: a mean in percent, and its interval."""
+
+
+def _by_noise(records: Sequence[RunRecord], shown: Sequence[str]) -> Figure | None:
+    from matplotlib.figure import Figure
+
+    asked = [record for record in report.latest(records) if not shown or record.method in shown]
+    noisy = {record.method for record in asked if record.noise}
+    asked = [record for record in asked if record.method in noisy]
+    tried, own = {record.problem for record in asked if record.noise}, report.problems_of("all")
+    panels = []
+    for part in (tried.intersection(own), tried.difference(own)):
+        lines = report.by_noise(record for record in asked if record.problem in part)
+        members = _common(lines)
+        points = {name: _points(name, levels, members) for name, levels in lines.items()}
+        if any(points.values()):
+            panels.append((_title(members), points))
+    levels = sorted({level for _, points in panels for line in points.values() for level in line})
+    if len(levels) < 2:
+        return None
+    figure = Figure(figsize=(1.2 + 3.6 * len(panels), 3.9), layout="constrained")
+    grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)
+    names = list(report.by_noise(asked))
+    drawn: dict[str, Any] = {}
+    for axes, (title, points) in zip(grid.flat, panels, strict=True):
+        axes.set_title(title, color=_GREY, fontsize=9)
+        axes.set_xticks(range(len(levels)), [f"{level:g}" for level in levels])
+        axes.set_xlim(-0.5, len(levels) - 0.5)
+        axes.set_ylim(0, 102)
+        axes.grid(axis="y", color="#eeeeee")
+        axes.set_axisbelow(True)
+        for name, line in points.items():
+            if line:
+                drawn[name] = _draw_line(axes, line, levels, names.index(name), len(names))
+    figure.supxlabel("noise, of the target's root mean square", color=_GREY, fontsize=9)
+    figure.supylabel("recovered, %, with 95 % interval", color=_GREY, fontsize=9)
+    keys = {name: drawn[name] for name in names if name in drawn}
+    figure.legend(list(keys.values()), list(keys), loc="outside upper center", ncols=4, frameon=False, labelcolor=_GREY)
+    return figure
+
+
+def _common(lines: Mapping[str, Mapping[float, Sequence[RunRecord]]]) -> list[str]:
+    """Return the problems that every line has, at whatever level."""
+    had = [{run.problem for runs in levels.values() for run in runs} for levels in lines.values()]
+    return sorted(set.intersection(*had)) if had else []
+
+
+def _points(name: str, levels: Mapping[float, Sequence[RunRecord]], members: Sequence[str]) -> _Points:
+    """Return a line's mean over problems at each level that has all of them."""
+    points: _Points = {}
+    for level, runs in levels.items():
+        mean = report.mean_over(members, report.build(runs).rows, method=name)
+        if mean.is_complete and mean.recovered is not None and mean.interval is not None:
+            points[level] = mean.recovered, mean.interval
+    return points
+
+
+def _draw_line(axes: Axes, points: _Points, levels: Sequence[float], place: int, count: int) -> ErrorbarContainer:
+    aside = 0.06 * (place - (count - 1) / 2)  # or bars would hide each other
+    below = [mean - low for mean, (low, _) in points.values()]
+    above = [high - mean for mean, (_, high) in points.values()]
+    return axes.errorbar(
+        [levels.index(level) + aside for level in points],
+        [mean for mean, _ in points.values()],
+        (below, above),
+        color=_COLOURS[place % len(_COLOURS)],
+        marker=_MARKERS[place % len(_MARKERS)],
+        markersize=5,
+        linewidth=1.5,
+        elinewidth=1,
+        clip_on=False,
+    )
+
+
+def _title(members: Sequence[str]) -> str:
+    own = report.problems_of("all")
+    if set(members) == set(own):
+        return f"the paper's {len(own)} problems"
+    sets = (name for name, problems in benchmarks.SETS.items() if set(problems) == set(members))
+    return next(sets, members[0] if len(members) == 1 else f"{len(members)} problems")
+
+
 PLOTS = (
     Plot("recovery-by-problem", "methods on a problem that all of them have", _by_problem),
     Plot("recovery-by-generations", "two values of S (`nggp-s-5`, ...) on all 37 problems", _by_generations),
     Plot("recovery-by-expressions", "a run that recovered its target", _by_expressions),
     Plot("time", "a run that ended well", _time),
+    Plot("recovery-by-noise", "two levels of noise on a problem that all methods have", _by_noise),
 )
 """All plots."""
 
@@ -302,8 +389,9 @@ class _Panels:
 
 
 def _compared(records: Sequence[RunRecord], shown: Sequence[str]) -> list[RunRecord]:
-    """Return the records of the methods shown on the problems that all of these have."""
-    asked = [record for record in report.latest(records) if not shown or record.method in shown]
+    """Return the records of the methods shown, without noise, on the problems that all of these have."""
+    latest = [record for record in report.latest(records) if not record.noise]
+    asked = [report.named(record) for record in latest if not shown or record.method in shown]
     problems: dict[str, set[str]] = {}
     for record in asked:
         problems.setdefault(record.method, set()).add(record.problem)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -66,6 +66,8 @@ class PortfolioSettings:
     """None: no assembly, searches only."""
     every: int = 2
     """Turns between one assembly and the next."""
+    enlarged: int = 4
+    """After which turn assembly gets more sub-expressions to begin with."""
     parts: int = 6
     """Formulas that are taken apart each time: those of the shortest description."""
     tidied: int = 6
@@ -160,6 +162,8 @@ class Portfolio:
                             break
                     if index % settings.every == 0 or self._is_over() is not None:
                         self._assemble()
+                    if index == settings.enlarged and self._is_over() is None:
+                        self._enlarge()
             except KeyboardInterrupt:
                 if self._pool.best is None:
                     raise
@@ -178,6 +182,12 @@ class Portfolio:
         self._pool.add([self._writer.number(mean)])
         if self._settings.assembly is not None and self._dataset.deviation > 0.0:
             self._assembler = Assembler(self._writer, self._dataset, self._settings.assembly)
+            self._take(self._assembler.first())
+
+    def _enlarge(self) -> None:
+        if self._assembler is not None and self._settings.assembly is not None:
+            settings = replace(self._settings.assembly, features=self._settings.assembly.more_features)
+            self._assembler = Assembler(self._writer, self._dataset, settings)
             self._take(self._assembler.first())
 
     def _assemble(self) -> None:

@@ -303,6 +303,35 @@ def latest(records: Iterable[RunRecord]) -> list[RunRecord]:
     return list({record.key: record for record in records}.values())
 
 
+def time_limit(record: RunRecord) -> float | None:
+    """Return the seconds that a run was given, None where that is its method's own budget."""
+    method = methods.METHODS.get(record.method)
+    return None if method is not None and record.seconds == method.budget.seconds else record.seconds
+
+
+def label(record: RunRecord) -> str:
+    """Return the name under which a run is reported: its method, a time limit that is not the method's, the noise."""
+    limit = time_limit(record)
+    time = "" if limit is None else f", {limit:g} s"
+    return f"{record.method}{time}" + (f", noise {record.noise:g}" if record.noise else "")
+
+
+def named(record: RunRecord) -> RunRecord:
+    """Return a record whose method is its label, which then says all that the label says."""
+    return replace(record, method=label(record), seconds=None, noise=0.0)
+
+
+def by_noise(records: Iterable[RunRecord]) -> dict[str, dict[float, list[RunRecord]]]:
+    """Return runs by label without the noise, in the order of the methods, and then by level of noise."""
+    order = {name: place for place, name in enumerate(methods.METHODS)}
+    runs = [(record, named(replace(record, noise=0.0))) for record in latest(records)]
+    runs.sort(key=lambda pair: (order.get(pair[0].method, len(order)), pair[1].method, pair[0].noise))
+    levels: dict[str, dict[float, list[RunRecord]]] = {}
+    for record, run in runs:
+        levels.setdefault(run.method, {}).setdefault(record.noise, []).append(run)
+    return levels
+
+
 def mean_over(members: Sequence[str], rows: Iterable[Row], *, method: str, figure: float | None = None) -> SetMean:
     """Return a method's means over problems; `figure` is the paper's."""
     own = {row.problem: row for row in rows if row.method == method}
@@ -372,12 +401,12 @@ def rmse(record: RunRecord) -> float:
 def build(records: Iterable[RunRecord]) -> Report:
     """Return the report of records; of two with the same key the later one counts, and draws are pooled.
 
-    Runs on noisy data are rows of their own, under the method's name and the level.
+    Runs on noisy data, or with a time limit that is not their method's own, are rows of their own (`label`).
 
     Raises:
         DataError: where the runs of one method had different budgets.
     """
-    runs = [replace(record, method=_label(record)) for record in latest(records)]
+    runs = [named(record) for record in latest(records)]
     if not runs:
         return Report()
     budgets: dict[str, set[int]] = {}
@@ -400,10 +429,6 @@ def build(records: Iterable[RunRecord]) -> Report:
     rows = tuple(_row(groups[pair], figures.problems.get(pair[0], {}).get(pair[1])) for pair in pairs)
     summaries = tuple(_summary(name, rows, figures.summary.get(name, {})) for name in method_names)
     return Report(rows, summaries, max(max(found) for found in budgets.values()))
-
-
-def _label(record: RunRecord) -> str:
-    return f"{record.method}, noise {record.noise:g}" if record.noise else record.method
 
 
 def _ordered(found: set[str], known: Iterable[str]) -> list[str]:

@@ -1,0 +1,180 @@
+"""Assembly: answers that need no search, and holes that are filled."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from symseed import Dataset, Expression, Library, evaluate
+from symseed.assembly import Assembler, AssemblySettings
+from symseed.dataset import Floats
+from symseed.evaluation import predict
+from symseed.tidying import polished
+from symseed.writing import Part, Writer
+
+KOZA = ["add", "sub", "mul", "div", "sin", "cos", "exp", "log", "const"]
+ONE, TWO = Library.of(KOZA, 1), Library.of(KOZA, 2)
+FEW = AssemblySettings(features=150, newer=60)
+rng = np.random.default_rng(0)
+x = rng.uniform(0.2, 2.0, 25)
+X = rng.uniform(0.2, 2.0, (40, 2))
+a, b = X.T
+
+
+def read(prefix: str, library: Library) -> Part:
+    expression = Expression.parse_prefix(prefix, library)
+    return Part(expression.ids, expression.constants)
+
+
+def assembler(library: Library, data: Dataset, settings: AssemblySettings = FEW) -> Assembler:
+    return Assembler(Writer(library), data, settings)
+
+
+def best(parts: list[Part], library: Library, data: Dataset) -> tuple[Expression, float]:
+    """Return the formula with the least error after fitting, and its share of y's variance."""
+    fitted = polished(Writer(library).population(parts), data)
+    error = evaluate(fitted, data).error / (len(data) * data.deviation**2)
+    row = int(np.nanargmin(error))
+    return fitted[row], float(error[row])
+
+
+ANSWERS: dict[str, tuple[Library, Floats, Floats, tuple[str, ...], int]] = {
+    "log of a cubic": (ONE, x, np.log(x**3 + 2.0 * x**2 + x + 3.0), ("log",), 14),
+    "two features with factors": (TWO, X, 1.7 * np.sin(a * b) - 3.1 * np.exp(b) + 0.4, ("sin", "exp"), 14),
+    "a rational function": (ONE, x - 1.0, ((x - 1) ** 5 - 3 * (x - 1) ** 3 + 1) / ((x - 1) ** 2 + 1), ("div",), 20),
+    "a product s (a + b t)": (TWO, X, a * (2.3 + 0.7 * np.cos(b)), ("cos",), 8),
+    "one feature": (TWO, X, 3.0 - 0.5 * np.log(a + b), ("log",), 8),
+    "a polynomial of two variables": (TWO, X, a**2 * b - 3.0 * b + 1.0, (), 14),
+    "a polynomial in an exponent": (ONE, x, np.exp(-2.0 * x**2 + x), ("exp",), 10),
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_an_answer_that_needs_no_search_is_among_the_first(name: str) -> None:
+    library, inputs, y, operators, most = ANSWERS[name]
+    data = Dataset.of(inputs, y)
+    found, error = best(assembler(library, data).first(), library, data)
+    assert error < 1e-24, str(found)
+    assert set(operators) <= {token.name for token in found.tokens}
+    assert len(found) <= most, str(found)
+
+
+def test_a_sum_of_blocks_on_a_grid_is_among_the_first() -> None:
+    """Neat-9, whose parts are known where the samples are a grid; and a permuted order of variables."""
+    axis = np.linspace(-5.0, 5.0, 21)
+    grid = np.array(list(itertools.product(axis, axis)))
+    y = 1.0 / (1.0 + grid[:, 0] ** -4.0) if 0 not in axis else grid[:, 0] ** 4 / (1.0 + grid[:, 0] ** 4)
+    data = Dataset.of(grid, y + grid[:, 1] ** 2 / (1.0 + grid[:, 1] ** 2))
+    for order in ([0, 1], [1, 0]):
+        writer = Writer(TWO).of_columns(order)
+        found, error = best(Assembler(writer, data, FEW).first(), TWO, data)
+        assert error < 1e-24
+        assert len(found) < 35
+
+
+def test_swings_that_the_data_show_are_known_from_the_start() -> None:
+    wide = np.random.default_rng(1).uniform(-20.0, 20.0, (400, 1))
+    data = Dataset.of(wide, 1.0 - 2.5 * np.sin(3.3 * wide[:, 0]))
+    found, error = best(assembler(ONE, data).first(), ONE, data)
+    assert error < 1e-20
+    assert len(found) <= 8, str(found)
+
+
+@pytest.mark.parametrize(
+    ("nearly", "y"),
+    [
+        ("add mul exp x1 sin x2 x2", np.exp(a) * (2.3 + 0.7 * np.cos(b * b)) + b),
+        ("log add x1 x1", np.log(a + 1.5 * np.sin(b) + 4.0)),
+        ("div sin x1 add x2 x1", np.sin(a) / (b + 2.0 * np.exp(a))),
+        ("sin mul x1 x2", np.sin(0.4 * a * b + 0.1)),
+    ],
+)
+def test_a_hole_in_a_nearly_right_formula_is_filled(nearly: str, y: Floats) -> None:
+    data = Dataset.of(X, y)
+    builder = assembler(TWO, data)
+    start = read(nearly, TWO)
+    _, before = best([start], TWO, data)
+    found, after = best(builder.next([start]), TWO, data)
+    assert before > 1e-6
+    assert after < 1e-20, str(found)
+
+
+def test_next_knows_the_pieces_of_what_it_is_given() -> None:
+    """Half of a product that no small feature is, and the other half: together they are the sum of two pieces."""
+    long = "exp sin mul x1 add x1 mul x2 x2"
+    data = Dataset.of(X, 2.0 * np.exp(np.sin(a * (a + b * b))) - 0.3 * np.cos(a))
+    without = AssemblySettings(features=150, newer=0, blocks=False)
+    pieces = [read(f"log {long}", TWO), read("add x1 x2", TWO)]
+    assert best(assembler(TWO, data, FEW).next(pieces), TWO, data)[1] < 1e-20
+    assert best(assembler(TWO, data, without).next([read("add x1 x2", TWO)]), TWO, data)[1] > 1e-4
+
+
+def test_each_call_forgets_the_pieces_of_the_last() -> None:
+    data = Dataset.of(X, np.exp(a) + b)
+    builder = assembler(TWO, data)
+    start = [read("add exp sin mul x1 x1 x2", TWO)]
+    first = builder.next(start)
+    builder.next([read("mul cos add x1 x2 x1", TWO)])
+    again = builder.next(start)
+    assert [part.ids for part in again] == [part.ids for part in first]
+    np.testing.assert_array_equal(
+        np.concatenate([part.constants for part in again]), np.concatenate([part.constants for part in first])
+    )
+
+
+@pytest.mark.parametrize("settings", [AssemblySettings(features=30, matches=5, blocks=False), AssemblySettings(30, 5)])
+def test_formulas_are_whole_and_different_and_no_more_than_asked_for(settings: AssemblySettings) -> None:
+    data = Dataset.of(X, np.exp(a) * b + 0.1 * np.random.default_rng(0).normal(size=40))
+    parts = assembler(TWO, data, settings).first()
+    assert 0 < len(parts) <= 4 * settings.matches
+    writer = Writer(TWO)
+    for part in parts:
+        assert writer.end(part.ids, 0) == len(part)
+    keys = [writer.population([part])[0] for part in parts]
+    assert len(set(keys)) == len(keys)
+    values = predict(writer.population(parts), data).value
+    assert np.isfinite(values).all(axis=1).mean() > 0.9
+
+
+def test_without_blocks_there_are_no_polynomials() -> None:
+    data = Dataset.of(x, x**5 - 3.0 * x**3 + 1.0)
+    assert best(assembler(ONE, data).first(), ONE, data)[1] < 1e-24
+    none = AssemblySettings(features=150, blocks=False)
+    assert best(assembler(ONE, data, none).first(), ONE, data)[1] > 1e-12
+
+
+@pytest.mark.parametrize("operators", [["sin", "exp"], ["add", "sin"], ["mul", "exp"], ["max", "abs"], []])
+def test_a_library_with_few_operators_is_used_as_far_as_it_goes(operators: list[str]) -> None:
+    library = Library.of([*operators, "const"], 1)
+    data = Dataset.of(x, np.sin(x) + 2.0)
+    parts = assembler(library, data).first()
+    assert all({library[i].name for i in part.ids} <= {*operators, "const", "x1"} for part in parts)
+    assert parts or not operators
+    if operators == ["add", "sin"]:
+        assert best(parts, library, data)[1] < 1e-24
+
+
+def test_weights_say_which_samples_count() -> None:
+    """A third of the samples is spoilt, and without weight."""
+    weights = np.where(np.arange(40) % 3 == 0, 0.0, 1.0)
+    y = 1.5 * np.sin(a) + 0.5 * b * b
+    spoilt = np.where(weights == 0.0, 50.0 * rng.normal(size=40), y)
+    data = Dataset.of(X, spoilt, weights)
+    found, _ = best(assembler(TWO, data).first(), TWO, data)
+    np.testing.assert_allclose(found.evaluate(X), y, rtol=1e-9)
+
+
+def test_some_of_many_samples_are_looked_at_and_what_is_found_holds_for_all() -> None:
+    many = np.random.default_rng(4).uniform(0.2, 2.0, (3000, 2))
+    data = Dataset.of(many, 1.7 * np.sin(many[:, 0]) - 3.1 * np.exp(many[:, 1]) + 0.4)
+    found, error = best(assembler(TWO, data, AssemblySettings(features=100, samples=30)).first(), TWO, data)
+    assert error < 1e-24
+    assert len(found) <= 12
+
+
+def test_the_same_data_give_the_same_formulas() -> None:
+    data = Dataset.of(X, np.exp(a) * b)
+    one, other = (assembler(TWO, data).first() for _ in range(2))
+    assert [part.ids for part in one] == [part.ids for part in other]

@@ -1,0 +1,193 @@
+"""Tidying: shorter formulas with the same values, and plain numbers where the data allow them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from strategies import expressions
+from symseed import Dataset, Expression, Library, Population, evaluate, numbers, predict
+from symseed.dataset import Floats
+from symseed.description import description_lengths
+from symseed.tidying import polished, simplified, tidied
+from symseed.writing import Part, Writer, part_of
+
+LIBRARY = Library.of(["add", "sub", "mul", "div", "sin", "exp", "log", "const"], 1)
+WRITER = Writer(LIBRARY)
+x = np.linspace(0.5, 3.0, 30)
+CLEAN = Dataset.of(x, 2.0 * x + np.sin(x))
+
+
+def read(prefix: str) -> Part:
+    expression = Expression.parse_prefix(prefix, LIBRARY)
+    return Part(expression.ids, expression.constants)
+
+
+def text(part: Part) -> str:
+    return WRITER.population([part])[0].prefix
+
+
+def values(part: Part, data: Dataset = CLEAN) -> Floats:
+    return predict(WRITER.population([part]), data).value[0]
+
+
+def length(part: Part, data: Dataset) -> float:
+    return float(description_lengths(WRITER.population([part]), data)[0])
+
+
+def noisy(y: Floats, size: float, seed: int = 0) -> Dataset:
+    return Dataset.of(x, y + np.random.default_rng(seed).normal(0.0, size, len(x)))
+
+
+@pytest.mark.parametrize(
+    ("prefix", "expected"),
+    [
+        ("add x1 const(0)", "x1"),
+        ("mul const(1) sin x1", "sin x1"),
+        ("add x1 sub x1 x1", "x1"),
+        ("mul x1 div x1 x1", "x1"),
+        ("log exp sin x1", "sin x1"),
+        ("sub add x1 const(3) const(3)", "x1"),
+        ("add x1 mul const(0) sin x1", "x1"),
+        ("add x1 mul const(2) const(3)", "add x1 const(6.0)"),
+        ("sin exp log x1", "sin x1"),
+        ("add mul const(2) x1 sin x1", "add mul const(2.0) x1 sin x1"),
+        ("add x1 const(1e-20)", "x1"),
+    ],
+)
+def test_what_does_nothing_goes(prefix: str, expected: str) -> None:
+    assert text(simplified(WRITER, read(prefix), CLEAN)) == expected
+
+
+@settings(max_examples=80, deadline=None)
+@given(expression=expressions(LIBRARY, max_length=16), seed=st.integers(0, 2**32))
+def test_the_simplified_has_the_same_values_in_no_more_tokens(expression: Expression, seed: int) -> None:
+    draws = np.random.default_rng(seed).choice([0.0, 1.0, 2.0, -0.5, 0.3], len(expression))
+    constants = tuple(math.nan if math.isnan(old) else new for old, new in zip(expression.constants, draws, strict=True))
+    part = Part(expression.ids, constants)
+    shorter = simplified(WRITER, part, CLEAN)
+    assert len(shorter) <= len(part)
+    before = values(part)
+    if np.isnan(before).any():
+        assert shorter is part
+        return
+    # What changes a node by 1e-12 of its scale changes those above it by more where they are steep: not too much here.
+    pieces = [Part(part.ids[i:end], constants[i:end]) for i in range(len(part)) for end in [WRITER.end(part.ids, i)]]
+    scale = max(np.abs(values(piece)).max() for piece in pieces)
+    assume(scale < 1e3 and not {"div", "log"} & {LIBRARY[i].name for i in part.ids})
+    np.testing.assert_allclose(values(shorter), before, rtol=0.0, atol=1e-7 * scale)
+
+
+def test_one_sample_tells_no_number_from_a_variable() -> None:
+    """At a single sample every subtree is a number, which says nothing."""
+    one = Dataset.of([2.0], [4.0])
+    assert text(simplified(WRITER, read("mul x1 x1"), one)) == "mul x1 x1"
+
+
+def test_a_row_that_fails_stays_as_it_is() -> None:
+    below = Dataset.of(x - 1.0, x)
+    part = read("add log x1 const(0)")
+    assert simplified(WRITER, part, below) is part
+    tidy = tidied(WRITER, read("add log const(-1) x1"), below)
+    assert len(tidy) == 4
+
+
+def test_constants_are_polished_to_the_end() -> None:
+    rows = WRITER.population([read("add mul const(1) x1 mul const(5) sin x1")])
+    again = polished(rows, CLEAN)
+    assert evaluate(again, CLEAN).error[0] < 1e-25
+    np.testing.assert_allclose(again.constants[0][[2, 5]], [2.0, 1.0], rtol=1e-10)
+    plain = Population.from_expressions([Expression.parse_prefix("sin x1", Library.of(["add", "sin"], 1))])
+    assert polished(plain, CLEAN) is plain
+
+
+def test_a_value_next_to_a_plain_number_becomes_it_on_clean_data() -> None:
+    assert text(tidied(WRITER, read("add mul const(2.0000001) x1 sin x1"), CLEAN)) == "add mul const(2.0) x1 sin x1"
+
+
+lands_on_one = pytest.mark.xfail(
+    strict=True, reason="a factor that polishing makes exactly 1 stays where no constant is left to be made plain"
+)
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "add add mul const(1.9) x1 sin x1 const(0.01)",
+        "mul const(1.01) add mul const(1.9) x1 sin x1",
+        pytest.param("add mul const(1.9) x1 mul const(1.1) sin x1", marks=lands_on_one),
+        pytest.param("add mul const(1.9) x1 sin mul const(1.02) x1", marks=lands_on_one),
+        pytest.param("div add mul const(1.9) x1 sin x1 const(0.99)", marks=lands_on_one),
+    ],
+)
+def test_added_zeros_and_factors_of_one_are_dropped(prefix: str) -> None:
+    assert text(tidied(WRITER, read(prefix), CLEAN)) == "add mul const(2.0) x1 sin x1"
+
+
+def test_several_constants_become_plain_together() -> None:
+    data = Dataset.of(x, 0.5 * x - 3.0 + math.pi * np.sin(x))
+    tidy = tidied(WRITER, read("add add mul const(0.4) x1 const(-2) mul const(3) sin x1"), data)
+    assert sorted(value for value in tidy.constants if value == value) == [-3.0, 0.5, math.pi]
+
+
+def test_a_constant_that_is_no_plain_number_stays_fitted() -> None:
+    """2.0537 with noise of 1e-3: 2 would be cheaper to write, but the data know better."""
+    data = noisy(2.0537 * x, 1e-3)
+    tidy = tidied(WRITER, read("mul const(2.1) x1"), data)
+    value = tidy.constants[1]
+    assert text(tidy) == f"mul const({value!r}) x1"
+    assert value == pytest.approx(2.0537, abs=1e-3)
+    assert value == pytest.approx(float(x @ data.y / (x @ x)), rel=1e-6) or numbers.cost(value) is not None
+
+
+def test_noise_that_hides_the_difference_makes_a_constant_plain() -> None:
+    for seed in range(5):
+        assert text(tidied(WRITER, read("mul const(2.1) x1"), noisy(2.0 * x, 0.05, seed))) == "mul const(2.0) x1"
+
+
+STARTS = (
+    "const(1)",
+    "add mul const(1) x1 const(1)",
+    "add mul const(1.5) sin x1 mul const(2) x1",
+    "div add x1 const(2) add mul const(0.1) x1 const(1)",
+    "add add mul const(1) x1 const(0.3) mul const(0.2) sin mul const(2) x1",
+    "mul const(3) exp mul const(-0.5) x1",
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    prefix=st.sampled_from(STARTS),
+    seed=st.integers(0, 2**32),
+    noise=st.sampled_from([0.0, 1e-6, 1e-2, 1.0]),
+)
+def test_tidying_never_lengthens_the_description(prefix: str, seed: int, noise: float) -> None:
+    rng = np.random.default_rng(seed)
+    a, b, c = rng.choice([1.0, 2.0, -0.5, 0.37, 1.234567], 3)
+    data = noisy(a * x + b * np.sin(x) + c, noise, seed)
+    start = part_of(polished(WRITER.population([read(prefix)]), data), 0)
+    tidy = tidied(WRITER, start, data)
+    assert length(tidy, data) <= length(start, data) + 1e-9
+    assert len(tidy) <= len(start)
+
+
+def test_tidying_twice_is_tidying_once() -> None:
+    for seed, noise in enumerate([0.0, 1e-3, 0.1]):
+        data = noisy(2.0 * x + 0.77 * np.sin(x), noise, seed)
+        once = tidied(WRITER, read("add mul const(1) x1 mul const(1) sin x1"), data)
+        assert length(tidied(WRITER, once, data), data) == pytest.approx(length(once, data), rel=1e-9)
+
+
+def test_literals_of_the_library_are_left_alone() -> None:
+    """Where a constant becomes a number that is also a literal, the other constants are still fitted."""
+    library = Library.of(["add", "mul", "sin", 2.0, "const"], 1)
+    writer = Writer(library)
+    start = Expression.parse_prefix("add mul const(1.9) x1 mul const(0.7) sin x1", library)
+    data = Dataset.of(x, 2.0 * x + math.sqrt(0.5) * np.sin(x))
+    tidy = tidied(writer, Part(start.ids, start.constants), data)
+    assert tidy.constants[2] == 2.0
+    assert tidy.constants[5] == pytest.approx(math.sqrt(0.5), rel=1e-9)
