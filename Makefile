@@ -12,8 +12,7 @@ help:  ## Say what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 demo: $(VENV)/installed  ## Find Kepler's third law in the planets' orbits
-	$(BIN)/symseed fit planets --target period_days --operators 'add sub mul div sqrt square const' \
-	  --maxsize 6 --stop-nmse 1e-7
+	$(BIN)/symseed fit planets --target period_days --patience 4
 
 test: $(VENV)/installed $(VENV)/test-tools  ## Run the tests against the installed package
 	$(BIN)/python -m pytest -n 2
@@ -52,7 +51,7 @@ $(VENV)/build-tools: constraints.txt | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/test-tools: constraints.txt | $(VENV)/bin/python
-	$(PIP) hypothesis matplotlib pytest pytest-timeout pytest-xdist
+	$(PIP) hypothesis matplotlib polars pytest pytest-timeout pytest-xdist
 	@touch $@
 
 $(VENV)/lint-tools: constraints.txt | $(VENV)/bin/python

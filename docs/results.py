@@ -62,6 +62,12 @@ OPEN: Mapping[str, tuple[str, ...]] = types.MappingProxyType(
 """The problems of the open track."""
 NOISE = ("nggp", "nggp-complete", "default")
 LEVELS = (0.0, 0.001, 0.01, 0.1)
+CODE = ("Livermore-5", "Livermore-11", "Livermore-14", "Livermore-16", "R-1*", "R-2*", "R-3*")
+"""Problems of the 37 that the released code has otherwise than the paper prints them."""
+CODE_METHODS = ("nggp", "nggp-slp-her", "gp-restarts")
+MOVING = ("Livermore-9", "Livermore-10", "Livermore-17", "Livermore-21", "Livermore-22")
+"""Problems on which details and data draws tell."""
+DETAILS = ("nggp", "nggp-even-seeds", "nggp-whole-queue")
 OFF_POLICY = ("nggp-vpg", "nggp-vpg-corrected", "nggp-rspg", "nggp-rspg-corrected")
 DEFAULT_SEEDS = "0:25"
 """Of a method that has no records yet."""
@@ -224,8 +230,10 @@ def _commands(block: Block, source: Source) -> list[str]:
     if block.has_others:
         recorded = (r.problem for name in block.method_names for r in source.records if r.method == name)
         problems += _others(recorded, problems)
+    # Time limits other than the method's own are shown with noise only.
+    records = [r for r in source.everything if any(block.levels) or report.time_limit(r) is None]
     commands = []
-    for runs in _runs(source.everything, block.method_names, problems, block.levels, block.redrawn):
+    for runs in _runs(records, block.method_names, problems, block.levels, block.redrawn):
         options = [f"--method {name}" for name in runs.method_names]
         options += [f"--draw {runs.draw}"] if runs.draw else []
         options += [f"--max-time {runs.seconds:g}"] if runs.seconds else []
@@ -472,6 +480,30 @@ def _differences(source: Source) -> str:
     return f"{intro}\n" + report.piped(["Method", "Where", "Ours", "Paper", "Difference", "95 %"], lines)
 
 
+def _released_code(source: Source) -> str:
+    lines = []
+    for problem in CODE:
+        for name in CODE_METHODS:
+            printed, coded = source.runs(name, [problem]), source.runs(name, [f"{problem}/code"])
+            passed = f"{sum(run.passes_reference for run in coded)} of {len(coded)}" if coded else "-"
+            figure = source.paper.problems.get(name, {}).get(problem)
+            cells = [_count(printed), _count(coded), passed, report.number(figure, 0)]
+            lines.append([problem, name, *cells])
+    headers = ["As printed, recovered", "As in the code, recovered", "As in the code, released test", "The paper's %"]
+    return report.piped(["Problem", "Method", *headers], lines)
+
+
+def _details(source: Source) -> str:
+    draws = (*DRAWS, 3)
+    lines = []
+    for problem in MOVING:
+        cells = [_count(source.runs(name, [problem])) for name in DETAILS[1:]]
+        others = [_count(source.runs("nggp", [problem], draw)) for draw in draws]
+        lines.append([problem, *others, *cells, report.number(source.paper.problems["nggp"].get(problem), 0)])
+    headers = [*(f"nggp, draw {draw}" for draw in draws), *DETAILS[1:], "The paper's %"]
+    return report.piped(["Problem", *headers], lines)
+
+
 def _completion(source: Source) -> str:
     rates, costs = [], []
     for name in COMPLETION:
@@ -535,8 +567,11 @@ def _open_track(source: Source) -> str:
         if record.method == "default":
             runs.setdefault(record.problem, []).append(record)
     parts = {**OPEN, "Others": _others(runs, [name for names in OPEN.values() for name in names])}
-    own = report.problems_of("all")
-    lines = [_open_line("The paper's 37", [r for name in own for r in runs.get(name, [])])]
+
+    def pooled(names: Iterable[str]) -> list[RunRecord]:
+        return [record for name in names for record in runs.get(name, [])]
+
+    lines = [_open_line("The paper's 37", pooled(report.problems_of("all")))]
     for title, members in parts.items():
         # Those that are always recovered, and those that were not run, are one line each.
         full = [name for name in members if name in runs and all(r.is_recovered for r in runs[name])]
@@ -544,9 +579,7 @@ def _open_track(source: Source) -> str:
         for names, what in ((full, "always recovered"), (missing, "not run")):
             if names:
                 number = f"all {len(names)}" if len(names) == len(members) else f"{len(names)} of {len(members)}"
-                lines.append(
-                    _open_line(f"{title}, {number}, {what}", [r for name in names for r in runs.get(name, [])])
-                )
+                lines.append(_open_line(f"{title}, {number}, {what}", pooled(names)))
         lines += [_open_line(name, runs[name]) for name in members if name not in full and name not in missing]
     return report.piped(["Problems", "Recovered", "Median CPU s", "Largest CPU s"], lines)
 
@@ -600,6 +633,8 @@ BLOCKS = {
     "hard-cases": Block(_hard_cases, problems=("Nguyen-12", "R-1", "R-2"), method_names=("nggp", "dsr")),
     "runtime": Block(_runtime, problems=("Nguyen-paper",), method_names=("nggp",), figure="time"),
     "differences": Block(_differences),
+    "released-code": Block(_released_code, problems=tuple(f"{name}/code" for name in CODE), method_names=CODE_METHODS),
+    "details": Block(_details, problems=MOVING, method_names=DETAILS, redrawn="nggp"),
     "completion": Block(_completion, method_names=COMPLETION, redrawn="nggp-complete"),
     "intractable": Block(
         _intractable,

@@ -10,13 +10,14 @@ import pytest
 from symseed import Dataset, Expression, Library, evaluate
 from symseed.assembly import Assembler, AssemblySettings
 from symseed.dataset import Floats
+from symseed.description import description_lengths
 from symseed.evaluation import predict
 from symseed.tidying import polished
 from symseed.writing import Part, Writer
 
 KOZA = ["add", "sub", "mul", "div", "sin", "cos", "exp", "log", "const"]
 ONE, TWO = Library.of(KOZA, 1), Library.of(KOZA, 2)
-FEW = AssemblySettings(features=150, newer=60)
+FEW = AssemblySettings(features=150, newer=40)
 rng = np.random.default_rng(0)
 x = rng.uniform(0.2, 2.0, 25)
 X = rng.uniform(0.2, 2.0, (40, 2))
@@ -33,11 +34,10 @@ def assembler(library: Library, data: Dataset, settings: AssemblySettings = FEW)
 
 
 def best(parts: list[Part], library: Library, data: Dataset) -> tuple[Expression, float]:
-    """Return the formula with the least error after fitting, and its share of y's variance."""
+    """Return the formula of the shortest description after fitting, and what it leaves of y's variance."""
     fitted = polished(Writer(library).population(parts), data)
-    error = evaluate(fitted, data).error / (len(data) * data.deviation**2)
-    row = int(np.nanargmin(error))
-    return fitted[row], float(error[row])
+    row = int(description_lengths(fitted, data).argmin())
+    return fitted[row], float(evaluate(fitted, data).error[row]) / (data.total_weight * data.deviation**2)
 
 
 ANSWERS: dict[str, tuple[Library, Floats, Floats, tuple[str, ...], int]] = {
@@ -47,7 +47,7 @@ ANSWERS: dict[str, tuple[Library, Floats, Floats, tuple[str, ...], int]] = {
     "a product s (a + b t)": (TWO, X, a * (2.3 + 0.7 * np.cos(b)), ("cos",), 8),
     "one feature": (TWO, X, 3.0 - 0.5 * np.log(a + b), ("log",), 8),
     "a polynomial of two variables": (TWO, X, a**2 * b - 3.0 * b + 1.0, (), 14),
-    "a polynomial in an exponent": (ONE, x, np.exp(-2.0 * x**2 + x), ("exp",), 10),
+    "a polynomial in an exponent": (ONE, x, np.exp(-2.0 * x**2 + x), ("exp",), 12),
 }
 
 
@@ -62,11 +62,10 @@ def test_an_answer_that_needs_no_search_is_among_the_first(name: str) -> None:
 
 
 def test_a_sum_of_blocks_on_a_grid_is_among_the_first() -> None:
-    """Neat-9, whose parts are known where the samples are a grid; and a permuted order of variables."""
+    """Like Neat-9: parts are known where the samples are a grid, in whatever order the variables come."""
     axis = np.linspace(-5.0, 5.0, 21)
     grid = np.array(list(itertools.product(axis, axis)))
-    y = 1.0 / (1.0 + grid[:, 0] ** -4.0) if 0 not in axis else grid[:, 0] ** 4 / (1.0 + grid[:, 0] ** 4)
-    data = Dataset.of(grid, y + grid[:, 1] ** 2 / (1.0 + grid[:, 1] ** 2))
+    data = Dataset.of(grid, grid[:, 0] ** 4 / (1.0 + grid[:, 0] ** 4) + grid[:, 1] ** 2 / (1.0 + grid[:, 1] ** 2))
     for order in ([0, 1], [1, 0]):
         writer = Writer(TWO).of_columns(order)
         found, error = best(Assembler(writer, data, FEW).first(), TWO, data)
@@ -105,7 +104,7 @@ def test_next_knows_the_pieces_of_what_it_is_given() -> None:
     """Half of a product that no small feature is, and the other half: together they are the sum of two pieces."""
     long = "exp sin mul x1 add x1 mul x2 x2"
     data = Dataset.of(X, 2.0 * np.exp(np.sin(a * (a + b * b))) - 0.3 * np.cos(a))
-    without = AssemblySettings(features=150, newer=0, blocks=False)
+    without = AssemblySettings(features=80, newer=0, blocks=False)
     pieces = [read(f"log {long}", TWO), read("add x1 x2", TWO)]
     assert best(assembler(TWO, data, FEW).next(pieces), TWO, data)[1] < 1e-20
     assert best(assembler(TWO, data, without).next([read("add x1 x2", TWO)]), TWO, data)[1] > 1e-4
@@ -124,8 +123,9 @@ def test_each_call_forgets_the_pieces_of_the_last() -> None:
     )
 
 
-@pytest.mark.parametrize("settings", [AssemblySettings(features=30, matches=5, blocks=False), AssemblySettings(30, 5)])
-def test_formulas_are_whole_and_different_and_no_more_than_asked_for(settings: AssemblySettings) -> None:
+@pytest.mark.parametrize("has_blocks", [False, True])
+def test_formulas_are_whole_and_different_and_no_more_than_asked_for(has_blocks: bool) -> None:
+    settings = AssemblySettings(features=30, matches=5, blocks=has_blocks)
     data = Dataset.of(X, np.exp(a) * b + 0.1 * np.random.default_rng(0).normal(size=40))
     parts = assembler(TWO, data, settings).first()
     assert 0 < len(parts) <= 4 * settings.matches
@@ -141,7 +141,7 @@ def test_formulas_are_whole_and_different_and_no_more_than_asked_for(settings: A
 def test_without_blocks_there_are_no_polynomials() -> None:
     data = Dataset.of(x, x**5 - 3.0 * x**3 + 1.0)
     assert best(assembler(ONE, data).first(), ONE, data)[1] < 1e-24
-    none = AssemblySettings(features=150, blocks=False)
+    none = AssemblySettings(features=80, blocks=False)
     assert best(assembler(ONE, data, none).first(), ONE, data)[1] > 1e-12
 
 
@@ -167,14 +167,14 @@ def test_weights_say_which_samples_count() -> None:
 
 
 def test_some_of_many_samples_are_looked_at_and_what_is_found_holds_for_all() -> None:
-    many = np.random.default_rng(4).uniform(0.2, 2.0, (3000, 2))
+    many = np.random.default_rng(4).uniform(0.2, 2.0, (800, 2))
     data = Dataset.of(many, 1.7 * np.sin(many[:, 0]) - 3.1 * np.exp(many[:, 1]) + 0.4)
-    found, error = best(assembler(TWO, data, AssemblySettings(features=100, samples=30)).first(), TWO, data)
+    found, error = best(assembler(TWO, data, AssemblySettings(features=80, samples=30)).first(), TWO, data)
     assert error < 1e-24
     assert len(found) <= 12
 
 
 def test_the_same_data_give_the_same_formulas() -> None:
     data = Dataset.of(X, np.exp(a) * b)
-    one, other = (assembler(TWO, data).first() for _ in range(2))
+    one, other = (assembler(TWO, data, AssemblySettings(features=30, matches=5)).first() for _ in range(2))
     assert [part.ids for part in one] == [part.ids for part in other]

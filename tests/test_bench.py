@@ -12,10 +12,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from symseed import DataError, Expression, SettingsError, bench, benchmarks
+from symseed import DataError, Dataset, Expression, SettingsError, bench, benchmarks, methods, portfolio
 from symseed.bench import RunKey, RunRecord, Store
+from symseed.portfolio import PortfolioSettings, Solution
+from symseed.recovery import Checker
+from symseed.regression import RegressionTask
+from symseed.search import Budget, StopReason
 
 
 def ignore(record: RunRecord) -> None:
@@ -40,6 +45,110 @@ def test_a_plan_is_every_problem_with_every_method_and_seed() -> None:
     assert bench.plan(["Jin-1"], ["nggp"], [0], draw=0, expressions=7)[0].expressions == 7
     with pytest.raises(SettingsError, match="Did you mean `Nguyen-1`"):
         bench.plan(["Nguyen1"], ["nggp"], [0], draw=0, expressions=None)
+
+
+def test_a_plan_has_each_level_of_noise_and_a_budget_in_time() -> None:
+    keys = bench.plan(["R"], ["nggp"], range(2), draw=0, noises=(0.0, 0.01), seconds=5.0)
+    assert len(keys) == len(set(keys)) == 3 * 2 * 2
+    assert [key.noise for key in keys] == [0.0] * 6 + [0.01] * 6
+    assert {key.seconds for key in keys} == {5.0}
+    (plain,) = bench.plan(["R-1"], ["nggp"], [0], draw=0)
+    assert (plain.seconds, plain.noise) == (None, 0.0)
+    (own,) = bench.plan(["R-1"], ["default"], [0], draw=0)
+    budget = methods.get("default").budget
+    assert (own.expressions, own.seconds) == (budget.expressions, budget.seconds)
+    (other,) = bench.plan(["R-1"], ["default"], [0], draw=0, seconds=7.0, expressions=9)
+    assert (other.expressions, other.seconds) == (9, 7.0)
+
+
+def test_a_method_without_a_budget_of_expressions_needs_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    timed = dataclasses.replace(methods.get("nggp"), budget=Budget(None, 1.0))
+    monkeypatch.setattr(methods, "get", lambda name: timed)
+    with pytest.raises(SettingsError, match="has no budget of expressions"):
+        bench.plan(["R-1"], ["nggp"], [0], draw=0)
+    assert bench.plan(["R-1"], ["nggp"], [0], draw=0, expressions=5)[0].expressions == 5
+
+
+def test_runs_that_differ_in_noise_or_seconds_alone_are_different_runs(tmp_path: Path) -> None:
+    keys = [RunKey("Nguyen-1", "nggp", 0, 0, 2_000, seconds, noise) for seconds in (None, 9.0) for noise in (0.0, 0.1)]
+    records = run(keys, tmp_path)
+    assert [record.key for record in records] == keys
+    assert [(record.seconds, record.noise) for record in records] == [(None, 0.0), (None, 0.1), (9.0, 0.0), (9.0, 0.1)]
+    assert run(keys, tmp_path) == []
+    assert [record.key for record in Store(tmp_path).read()] == keys
+
+
+def test_records_from_before_there_was_noise_are_read_as_without(tmp_path: Path) -> None:
+    values = dataclasses.asdict(made(3))
+    for name in ("noise", "seconds", "lookups", "hits", "splices"):
+        del values[name]
+    (tmp_path / bench.FILE).write_text(json.dumps(values) + "\n", encoding="utf-8")
+    assert Store(tmp_path).read() == [made(3)]
+    assert Store(tmp_path).read()[0].key == RunKey("Nguyen-1", "nggp", 3)
+
+
+def test_noise_is_in_the_training_data_alone_and_the_form_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is searched, and what is asked of the answer: here the form of the target with other constants."""
+    problem = benchmarks.get("Jin-4")
+    clean, test = problem.datasets()
+    given: list[Dataset] = []
+    answer = Expression.parse("1.4 * exp(x1) + 5.2 * cos(x2)", problem.library)
+
+    def solve(method: object, library: object, train: Dataset, *, test: Dataset, seed: int, budget: Budget) -> object:
+        given.extend([train, test])
+        solution = portfolio.run(problem.library, Dataset.of(clean.X[:2], [1.0, 1.0]), quick(), budget=budget)
+        return bench.Found(answer, solution.history[-1], solution.reason)
+
+    monkeypatch.setattr(bench, "solve", solve)
+    with Checker() as checker:
+        noisy, plain = (bench.execute(RunKey("Jin-4", "default", 3, noise=level), checker) for level in (0.05, 0.0))
+    np.testing.assert_array_equal(given[0].y, clean.with_noise(0.05, seed=3).y)
+    np.testing.assert_array_equal(given[0].X, clean.X)
+    np.testing.assert_array_equal(given[2].y, clean.y)
+    for held_out in (given[1], given[3]):
+        np.testing.assert_array_equal(held_out.y, test.y)
+    assert (noisy.error, plain.error) == ("", "")
+    assert (noisy.verdict, plain.verdict) == ("exact", "no")
+
+
+def quick() -> PortfolioSettings:
+    settings = methods.get("default").portfolio
+    assert settings is not None
+    return settings
+
+
+def test_a_method_is_run_be_it_one_search_or_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = benchmarks.get("Nguyen-1")
+    train, test = problem.datasets()
+    asked: list[Dataset] = []
+    original = RegressionTask.__init__
+
+    def watched(self: RegressionTask, *arguments: object, test: Dataset | None = None) -> None:
+        asked.extend([] if test is None else [test])
+        original(self, *arguments, test=test)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(RegressionTask, "__init__", watched)
+    for name in ("nggp", "default"):
+        found = bench.solve(methods.get(name), problem.library, train, test=test, seed=0, budget=Budget(200_000))
+        assert found.reason is StopReason.SOLVED
+        assert abs(found.best.evaluate(test.X) - test.y).max() < 1e-12
+        assert found.last.charged < 200_000
+        assert [data is test for data in asked] == [True], "only one search asks the test data when to stop"
+
+
+def test_a_portfolio_gets_its_seed_and_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = benchmarks.get("Nguyen-1")
+    train, test = problem.datasets()
+    given: list[tuple[int, Budget | None]] = []
+    original = portfolio.run
+
+    def watched(*arguments: object, seed: int = 0, budget: Budget | None = None) -> Solution:
+        given.append((seed, budget))
+        return original(*arguments, seed=seed, budget=budget)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(portfolio, "run", watched)
+    bench.solve(methods.get("default"), problem.library, train, test=test, seed=7, budget=Budget(50, 3.0))
+    assert given == [(7, Budget(50, 3.0))]
 
 
 def test_a_run_says_what_it_found_and_whether_that_is_the_target(tmp_path: Path) -> None:

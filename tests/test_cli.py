@@ -54,6 +54,43 @@ def test_a_mistake_gets_one_sentence_and_exit_code_2(arguments: tuple[str, ...],
     assert result.stdout == ""
 
 
+def test_runs_with_noise_have_records_of_their_own(tmp_path: Path) -> None:
+    command = ["bench", "run", "Nguyen-1", "--seeds", "0", "--jobs", "1", "--max-evals", "3000"]
+    command += ["--store", str(tmp_path)]
+    first = symseed(*command, "--noise", "0,0.01")
+    assert first.returncode == 0, first.stderr
+    assert "2 runs, 0 of them done before" in first.stdout
+    records = [json.loads(line) for line in (tmp_path / "records.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [record["noise"] for record in records] == [0.0, 0.01]
+    assert [record["error"] for record in records] == ["", ""]
+    assert records[1]["train_nmse"] > 1e-6, "no formula of 3,000 tried explains noise"
+    again = symseed(*command, "--noise", "0.01,0.1", "--max-time", "50")
+    assert "2 runs, 0 of them done before" in again.stdout, "another budget is another run"
+    once_more = symseed(*command, "--noise", "0.01")
+    assert "1 runs, 1 of them done before" in once_more.stdout
+
+
+@pytest.mark.parametrize(
+    ("levels", "sentence"),
+    [
+        ("", "must be numbers such as 0.001,0.01, but it is ``"),
+        ("a", "must be numbers such as 0.001,0.01, but it is `a`"),
+        ("0.1,", "must be numbers"),
+        ("0.1;0.2", "must be numbers"),
+        ("-0.1", "must be levels of at least 0, but it is `-0.1`"),
+        ("0.1,inf", "must be levels of at least 0"),
+        ("nan", "must be levels of at least 0"),
+    ],
+)
+def test_levels_of_noise_that_are_none_get_a_sentence(levels: str, sentence: str, tmp_path: Path) -> None:
+    result = symseed("bench", "run", "Nguyen-1", f"--noise={levels}", "--store", str(tmp_path / "runs"))
+    assert result.returncode == 2
+    assert "`--noise`" in result.stderr
+    assert sentence in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not (tmp_path / "runs").exists()
+
+
 def test_doctor_checks_the_core_against_numpy() -> None:
     result = symseed("doctor")
     assert result.returncode == 0
@@ -86,3 +123,13 @@ def test_a_table_keeps_its_numbers_and_leaves_labels_out() -> None:
     assert dataset.names == ("axis_au",)
     assert dataset.X[2, 0] == 1.0
     assert dataset.y[2] == 365.256
+
+
+def test_fit_finds_keplers_law_and_shows_a_front() -> None:
+    outcome = symseed("fit", "planets", "--target", "period_days", "--patience", "2", "--json")
+    assert outcome.returncode == 0, outcome.stderr
+    found = json.loads(outcome.stdout)
+    assert found["formula"] == "365.0 * (axis_au * sqrt(axis_au))"
+    assert [line["complexity"] for line in found["front"]] == sorted(line["complexity"] for line in found["front"])
+    assert found["formula"] in {line["formula"] for line in found["front"]}
+    assert "did not change for 2 turns" in found["reason"]

@@ -96,7 +96,8 @@ def test_more_precise_constants_cost_more() -> None:
 def test_the_true_formula_is_shortest_and_a_longer_one_with_its_values_is_longer() -> None:
     data = Dataset.of(x, 2.0 * x + np.sin(x))
     lengths = description_lengths(
-        rows("add mul const(2) x1 sin x1", "add add mul const(2) x1 sin x1 const(0)", "mul const(2) x1", "const(3)"), data
+        rows("add mul const(2) x1 sin x1", "add add mul const(2) x1 sin x1 const(0)", "mul const(2) x1", "const(3)"),
+        data,
     )
     assert lengths.argmin() == 0
     assert lengths[1] - lengths[0] == pytest.approx(2 * TOKEN + math.log(2.0), abs=3.0)  # rounding may differ

@@ -9,10 +9,13 @@ import pytest
 
 import reference
 from symseed import RegressionSettings, RegressionTask, benchmarks, methods
+from symseed.completion import CompletionSettings, NearestSettings
+from symseed.constraints import PAPER
 from symseed.errors import SettingsError
-from symseed.policy import Lesson, LSTMPolicy
-from symseed.search import Budget, run
-from symseed.training import OffPolicy, corrected
+from symseed.evolution import EvolutionSettings
+from symseed.policy import Lesson, LSTMPolicy, PolicySettings
+from symseed.search import Budget, SearchSettings, run
+from symseed.training import OffPolicy, QueueTrainer, corrected
 
 STEPS = 3
 PROBLEM = benchmarks.get("Nguyen-7")
@@ -77,3 +80,51 @@ def test_without_a_correction_no_probability_is_asked_for(monkeypatch: pytest.Mo
     taught("nggp-vpg")
     with pytest.raises(AssertionError, match="takes time"):
         taught("nggp-vpg-corrected")
+
+
+@pytest.mark.parametrize("name", ["nggp", "nggp-plus"])
+def test_the_nearest_method_differs_by_its_mutation_only(name: str) -> None:
+    plain = methods.get(name)
+    other = methods.get(f"{name}-nearest")
+    assert plain.settings.evolution is not None
+    assert plain.settings.evolution.nearest is None
+    evolution = replace(plain.settings.evolution, nearest=NearestSettings())
+    expected = replace(plain.settings, evolution=evolution)
+    assert replace(other, name=name, description=plain.description) == replace(plain, settings=expected)
+
+
+def test_the_paper_s_method_is_as_the_paper_has_it() -> None:
+    nggp = methods.get("nggp")
+    assert nggp.settings == SearchSettings()
+    assert (nggp.max_length, nggp.constraints, nggp.soft_length, nggp.portfolio) == (30, PAPER, None, None)
+    assert nggp.settings.completion is None
+    assert nggp.settings.evolution == EvolutionSettings()
+    assert nggp.budget == Budget()
+
+
+def test_the_better_tuned_method_has_macros_pushes_and_longer_formulas() -> None:
+    plus, nggp = methods.get("nggp-plus"), methods.get("nggp")
+    assert plus.settings.evolution is not None
+    assert nggp.settings.evolution is not None
+    weights, before = plus.settings.evolution.variation.weights, nggp.settings.evolution.variation.weights
+    assert weights[:4] == before[:4]
+    assert before[4:] == (0.0, 0.0)
+    assert [weight / sum(weights) for weight in weights[4:]] == pytest.approx([0.15, 0.15])
+    assert plus.settings.trainer == QueueTrainer(pushes=10)
+    assert plus.settings.policy == PolicySettings(longest_sample=30)
+    assert (plus.max_length, plus.settings.completion) == (100, None)
+    same = replace(plus.settings, trainer=nggp.settings.trainer, policy=nggp.settings.policy)
+    assert replace(same, evolution=nggp.settings.evolution) == nggp.settings
+
+
+def test_the_default_is_a_portfolio_with_a_budget_in_time() -> None:
+    default = methods.get("default")
+    assert default.portfolio is not None
+    assert default.budget.expressions is not None
+    assert default.budget.seconds is not None
+    assert {track.constants for track in default.portfolio.tracks} == {True, False}
+    assert default.portfolio.assembly is not None
+    assert any(track.settings.completion == CompletionSettings() for track in default.portfolio.tracks)
+    others = [method.name for method in methods.METHODS.values() if method.portfolio is not None]
+    assert "default" in others
+    assert "nggp" not in others

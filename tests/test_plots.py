@@ -128,6 +128,48 @@ def test_one_run_of_no_measurable_time_can_be_drawn() -> None:
     assert points(axes, "o") == [(0.001, 0.0)]
 
 
+def noisy(records: Sequence[RunRecord], level: float) -> list[RunRecord]:
+    return [replace(record, noise=level) for record in records]
+
+
+def test_recovery_against_noise_has_a_line_for_each_method_and_a_panel_for_the_paper_and_the_rest() -> None:
+    records = [*runs("R-1*", "nggp", 4), *noisy(runs("R-1*", "nggp", 2), 0.1), *noisy(runs("R-1*", "dsr", 1), 0.1)]
+    records += [*runs("R-2*", "nggp", 5), *runs("R-1*", "vpg", 5)]  # never with noise
+    records += [*noisy(runs("Jin-1", "nggp", 3), 0.1), *noisy(runs("Jin-1", "nggp", 3), 0.01)]
+    paper, rest = draw("recovery-by-noise", records).axes
+    assert [axes.get_title() for axes in (paper, rest)] == ["R-1*", "Jin-1"]
+    assert [label.get_text() for label in paper.get_xticklabels()] == ["0", "0.01", "0.1"]
+    # Marks are at the level's place, a little aside.
+    assert [(round(x), y) for x, y in points(paper, "o")] == [(0, 80.0), (2, 40.0)]
+    assert [(round(x), y) for x, y in points(paper, "s")] == [(2, 20.0)]
+    assert [(round(x), y) for x, y in points(rest, "o")] == [(1, 60.0), (2, 60.0)]
+    assert PLOTS["recovery-by-noise"].draw(records, ["vpg"]) is None
+    assert PLOTS["recovery-by-noise"].draw(records, ["dsr"]) is None, "one level is no line"
+
+
+def test_a_level_without_all_problems_has_no_point_on_the_line_of_noise() -> None:
+    both = [*runs("R-1*", "nggp", 4), *runs("R-2*", "nggp", 2)]
+    records = [*both, *noisy(both, 0.01), *noisy(runs("R-1*", "nggp", 5), 0.1)]
+    (axes,) = draw("recovery-by-noise", records).axes
+    assert axes.get_title() == "2 problems"
+    assert [(round(x), y) for x, y in points(axes, "o")] == [(0, 60.0), (1, 60.0)]
+    whole = [*everywhere("nggp", 1), *noisy(everywhere("nggp", 1), 0.1)]
+    assert draw("recovery-by-noise", whole).axes[0].get_title() == "the paper's 37 problems"
+
+
+@pytest.mark.parametrize("name", ["recovery-by-problem", "recovery-by-expressions", "time"])
+def test_noisy_runs_are_in_no_other_picture(name: str, tmp_path: Path) -> None:
+    plain = runs("R-1*", "nggp", 3)
+    mixed = [*plain, *noisy(runs("R-1*", "nggp", 1), 0.1), *noisy(runs("R-2*", "dsr", 1), 0.1)]
+    first, second = (
+        plots.save(PLOTS[name], some, tmp_path / folder, form="svg")
+        for some, folder in ((plain, "plain"), (mixed, "mixed"))
+    )
+    assert first is not None
+    assert second is not None
+    assert first.read_bytes() == second.read_bytes()
+
+
 @pytest.mark.parametrize("name", PLOTS)
 def test_without_records_nothing_is_drawn_and_nothing_written(name: str, tmp_path: Path) -> None:
     assert plots.save(PLOTS[name], [], tmp_path / "new", form="svg") is None
@@ -137,7 +179,7 @@ def test_without_records_nothing_is_drawn_and_nothing_written(name: str, tmp_pat
 
 @pytest.mark.parametrize("name", PLOTS)
 def test_the_same_records_give_the_same_file(name: str, tmp_path: Path) -> None:
-    records = [*everywhere("nggp", 3), *everywhere("nggp-s-0", 1)]
+    records = [*everywhere("nggp", 3), *everywhere("nggp-s-0", 1), *noisy(runs("R-1*", "nggp", 1), 0.1)]
     some = records if name == "recovery-by-generations" else [r for r in records if r.problem.startswith("R-")]
     first, second = (plots.save(PLOTS[name], some, tmp_path / folder, form="svg") for folder in "ab")
     assert first is not None

@@ -46,7 +46,6 @@ def test_relevance_takes_any_number_of_samples() -> None:
     assert probes.relevance(Dataset.of(uniform(0, 30, 1), np.full(30, 2.0))).shape == (1,)
 
 
-@pytest.mark.xfail(strict=True, raises=RuntimeWarning, reason="the mean of an empty bin is asked for")
 def test_relevance_takes_a_single_sample() -> None:
     assert probes.relevance(Dataset.of([[1.0, 2.0]], [3.0])).tolist() == [0.0, 0.0]
 
@@ -120,7 +119,6 @@ def test_the_strongest_frequency_of_a_sum_is_found_first() -> None:
     assert probes.frequencies(swinging(), 0, most=1)[0] == pytest.approx(2.0, abs=0.01)
 
 
-@pytest.mark.xfail(strict=True, reason="both peaks that are looked at are places beside the top of the same one")
 def test_the_other_frequency_of_a_sum_is_found_too() -> None:
     found = probes.frequencies(swinging(), 0)
     assert any(value == pytest.approx(5.0, abs=0.01) for value in found)
@@ -134,7 +132,6 @@ def test_noise_has_no_frequency() -> None:
 
 
 @pytest.mark.parametrize("variables", [1, 2])
-@pytest.mark.xfail(strict=True, reason="a trend leaks into frequencies of more than three periods")
 def test_a_trend_has_no_frequency(variables: int) -> None:
     X = uniform(0, 500, variables, -50.0, 50.0)
     assert probes.frequencies(Dataset.of(X, X[:, 0] ** 2), 0) == []

@@ -202,6 +202,30 @@ def test_a_run_that_is_recorded_twice_counts_once() -> None:
     assert [(row.runs, row.recovered) for row in report.build(twice).rows] == [(1, 1)]
 
 
+def test_noisy_runs_and_those_of_another_time_limit_are_rows_of_their_own() -> None:
+    own = replace(record("Nguyen-1", "default", 0), expressions=20_000_000, seconds=60.0)
+    runs = [own, replace(own, seconds=20.0), replace(own, noise=0.01), replace(own, seconds=20.0, noise=0.01)]
+    runs += [record("Nguyen-1", "nggp", 0), replace(record("Nguyen-1", "nggp", 0), seconds=5.0)]
+    runs += [replace(record("Nguyen-1", "other", 0), seconds=5.0)]
+    labels = ["default", "default, 20 s", "default, noise 0.01", "default, 20 s, noise 0.01"]
+    labels += ["nggp", "nggp, 5 s", "other, 5 s"]
+    assert [report.label(run) for run in runs] == labels
+    assert sorted(row.method for row in report.build(runs).rows) == sorted(labels)
+    assert report.build(map(report.named, runs)) == report.build(runs)
+
+
+def test_runs_by_noise_are_in_the_order_of_methods_and_levels() -> None:
+    own = replace(record("Nguyen-1", "default", 0), expressions=20_000_000, seconds=60.0)
+    runs = [replace(own, noise=0.1), replace(own, noise=0.01), replace(own, seconds=20.0)]
+    runs += [record("Nguyen-1", "nggp", 0), record("Nguyen-1", "a peer", 0)]
+    found = report.by_noise([*runs, runs[0]])
+    assert list(found) == ["nggp", "default", "default, 20 s", "a peer"]
+    assert {name: list(levels) for name, levels in found.items()} == {
+        **{"nggp": [0.0], "default": [0.01, 0.1], "default, 20 s": [0.0], "a peer": [0.0]},
+    }
+    assert [len(runs) for levels in found.values() for runs in levels.values()] == [1, 1, 1, 1, 1]
+
+
 def test_different_budgets_are_refused_by_name() -> None:
     mixed = [record("Nguyen-1", "nggp", 0), replace(record("Nguyen-1", "nggp", 1), expressions=5_000)]
     with pytest.raises(DataError, match=r"5,000, 2,000,000 expressions"):

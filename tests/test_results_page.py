@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import shlex
 import sys
@@ -12,8 +13,8 @@ from types import ModuleType
 
 import pytest
 
-from symseed import DataError, bench, benchmarks, report
-from symseed.bench import RunKey, RunRecord, Store, failed
+from symseed import DataError, bench, benchmarks, methods, plots, report
+from symseed.bench import RunKey, RunRecord, failed
 
 FOLDER = Path(__file__).parent.parent / "docs"
 
@@ -34,18 +35,26 @@ def page() -> str:
     return (FOLDER / "results.md").read_text(encoding="utf-8")
 
 
-def record(problem: str, seed: int = 0, **values: object) -> RunRecord:
-    return replace(failed(RunKey(problem, "nggp", seed), ""), **values)  # type: ignore[arg-type]
+def record(problem: str, seed: int = 0, method: str = "nggp", **values: object) -> RunRecord:
+    budget = methods.get(method).budget
+    assert budget.expressions is not None
+    key = RunKey(problem, method, seed, 0, budget.expressions, budget.seconds)
+    return replace(failed(key, ""), **values)  # type: ignore[arg-type]
+
+
+def written(page: str, name: str) -> str:
+    """Return all that a block holds, its commands unfolded."""
+    content = page.partition(f"<!-- begin {name}: ")[2].partition(f"<!-- end {name} -->")[0]
+    return content.replace(" \\\n ", "")
 
 
 def block(page: str, name: str) -> list[list[str]]:
     """Return the lines of a block's table, as cells."""
-    content = page.partition(f"<!-- begin {name}: ")[2].partition(f"<!-- end {name} -->")[0]
-    return [line[2:-2].split(" | ") for line in content.splitlines() if line.startswith("|")]
+    return [line[2:-2].split(" | ") for line in written(page, name).splitlines() if line.startswith("|")]
 
 
 def test_every_block_is_what_the_records_give(results: ModuleType, page: str) -> None:
-    assert results.update(page, results.Source.of(Store(results.RECORDS).read())) == page, "run docs/results.py"
+    assert results.update(page, results.Source.read()) == page, "run docs/results.py"
 
 
 def test_check_says_whether_the_page_is_up_to_date_and_writes_nothing(
@@ -92,16 +101,16 @@ def test_means_have_their_interval_and_the_rate_by_the_released_test(results: Mo
         for problem in benchmarks.SETS["R-paper"]
         for seed in range(4)
     ]
-    written = results.update(page, results.Source.of(runs))
+    new = results.update(page, results.Source.of(runs))
     mean = report.build(runs).mean("nggp", "r")
     assert mean is not None
     assert mean.interval is not None
-    ours, passed = block(written, "table-1")[2:4]
+    ours, passed = block(new, "table-1")[2:4]
     assert ours[5] == f"75.00, {mean.interval[0]:.2f} to {mean.interval[1]:.2f} (33.33)"
     assert ours[3] == "- (74.92)"
     assert passed[5] == "100.00"
-    assert "symseed bench run Jin --method nggp --seeds 0:25 --store" in written
-    assert "--method nggp --seeds 0:4 --store" in written.replace(" \\\n ", "")
+    assert "symseed bench run Jin --method nggp --seeds 0:25 --store" in new
+    assert "symseed bench run R-paper --method nggp --seeds 0:4 --store" in written(new, "table-1")
 
 
 def test_errors_are_of_the_test_data_and_times_beside_the_papers(results: ModuleType, page: str) -> None:
@@ -111,11 +120,186 @@ def test_errors_are_of_the_test_data_and_times_beside_the_papers(results: Module
     runs += [record("R-1", seed, test_nmse=1e-5 * (seed + 1)) for seed in range(3)]
     runs += [record("Nguyen-1", seed, cpu_seconds=seed + 1.0) for seed in range(3)]
     runs += [failed(RunKey("Jin-1", "nggp", 3), "died")]
-    written = results.update(page, results.Source.of(runs))
-    assert block(written, "jin")[2][:3] == ["Jin-1", "3 of 3", f"{0.1 * test.deviation:.4g}"]
-    assert block(written, "neat")[2][:3] == ["Neat-1", "3 of 3", "0"]
-    assert block(written, "hard-cases")[3] == ["R-1", "3", "1e-05", "3.55e-05", "-", "-", "0.00274"]
-    assert block(written, "runtime")[2] == ["Nguyen-1", "3", "2.000", "27.05", "14"]
+    new = results.update(page, results.Source.of(runs))
+    assert block(new, "jin")[2][:3] == ["Jin-1", "3 of 3", f"{0.1 * test.deviation:.4g}"]
+    assert block(new, "neat")[2][:3] == ["Neat-1", "3 of 3", "0"]
+    assert block(new, "hard-cases")[3] == ["R-1", "3", "1e-05", "3.55e-05", "-", "-", "0.00274"]
+    assert block(new, "runtime")[2] == ["Nguyen-1", "3", "2.000", "27.05", "14"]
+
+
+def test_the_papers_tables_are_of_its_data_without_noise_and_of_the_methods_own_budget(
+    results: ModuleType, page: str
+) -> None:
+    runs = [record(problem, verdict="exact") for problem in [*report.problems_of("all"), "Jin-1", "R-1"]]
+    others = [replace(run, verdict="no", cpu_seconds=9.0, test_nmse=1.0) for run in runs]
+    mixed = [
+        *(replace(run, noise=0.01) for run in others),
+        *(replace(run, draw=1) for run in others),
+        *(replace(run, seconds=5.0) for run in others),
+    ]
+    parts = [
+        results.update(page, results.Source.of(some)).partition("<!-- begin details")  # which are told by draw
+        for some in (runs, [*runs, *mixed])
+    ]
+    assert parts[0][0] != page.partition("<!-- begin details")[0]
+    tables = [[line for line in part[0].splitlines() if line.startswith("|")] for part in parts]
+    assert tables[0] == tables[1]
+
+
+def test_completion_is_told_by_draw_with_its_costs_and_with_look_ups_charged(results: ModuleType, page: str) -> None:
+    # Seed 0 is just within the budget with its look-ups, seed 1 just beyond; seed 2 fails.
+    counts = {0: (1_000, 1_999_000, 10, 2), 1: (3_000, 1_997_001, 20, 4)}
+    runs = [
+        record(
+            problem,
+            seed,
+            "nggp-complete",
+            verdict="exact",
+            cpu_seconds=0.5 + seed,
+            **dict(zip(("charged", "lookups", "hits", "splices"), values, strict=True)),
+        )
+        for problem in report.problems_of("all")
+        for seed, values in counts.items()
+    ]
+    runs += [failed(RunKey(problem, "nggp-complete", 2), "died") for problem in report.problems_of("all")]
+    runs += [replace(runs[0], draw=1)]
+    new = results.update(page, results.Source.of(runs))
+    rates, costs = block(new, "completion")[:7], block(new, "completion")[7:]
+    assert rates[4][:3] == ["nggp-complete", "0", "74 of 111"]
+    assert [cell.partition(",")[0] for cell in rates[4][3:]] == ["66.67", "66.67", "66.67", "66.67", "33.33"]
+    assert costs[4] == ["nggp-complete", "0", "1.000", "2,000", "1,998,000", "15", "3"]
+    assert rates[5] == ["nggp-complete", "1", "1 of 1", *"-----"]
+    assert costs[5] == ["nggp-complete", "1", *"-----"]
+    assert rates[2] == ["nggp", "0", "-", *"-----"]
+    assert "symseed bench run Nguyen-paper --method nggp-complete --draw 1 --seeds 0:1 --store" in written(
+        new, "completion"
+    )
+
+
+def test_intractable_problems_have_medians_and_look_ups(results: ModuleType, page: str) -> None:
+    runs = [
+        record("R-1", seed, "nggp-complete", verdict="exact", charged=100 * seed, lookups=seed, cpu_seconds=seed)
+        for seed in (1, 2, 1_999_999)
+    ]
+    runs += [record("Nguyen-12", 0, "nggp-complete-plus", draw=2, charged=7)]
+    lines = block(results.update(page, results.Source.of(runs)), "intractable")
+    assert ["R-1", "nggp-complete", "0", "3 of 3", "2 of 3", "200", "2.00", ""] in lines
+    assert ["Nguyen-12", "nggp-complete-plus", "2", "0 of 1", "0 of 1", "7", "0.00", ""] in lines
+    assert [line[0] + " " + line[-1] for line in lines if line[1] == "nggp"] == [
+        *("Nguyen-12 0", "R-1 0", "R-2 0", "R-3 about 4"),
+    ]
+
+
+def test_ablations_of_completion_have_the_mean_logarithm_where_all_problems_have_runs(
+    results: ModuleType, page: str
+) -> None:
+    runs = [
+        record(problem, seed, "complete-lr-0", charged=10 ** (2 + 2 * seed), verdict="exact" if seed else "no")
+        for problem in results.HARD
+        for seed in range(2)
+    ]
+    runs += [record("R-1*", seed, "complete-lr-0", charged=10**6) for seed in range(2)]
+    runs += [record("R-1*", 0, "complete-no-gp", charged=10)]
+    new = results.update(page, results.Source.of(runs))
+    lines = {line[0]: line[1:] for line in block(new, "completion-ablations")}
+    # Eight problems with 2 and 4, one with 6 and 6.
+    assert lines["complete-lr-0"] == ["0 of 2", *["1 of 2"] * 8, f"{(8 * 3 + 6) / 9:.2f}"]
+    assert lines["complete-no-gp"] == ["0 of 1", *"---------"]
+    assert "symseed bench run 'R-1*' --method complete-no-gp --seeds 0:1 --store" in written(
+        new, "completion-ablations"
+    )
+
+
+def test_the_open_track_puts_problems_that_are_always_recovered_on_one_line(results: ModuleType, page: str) -> None:
+    runs = [
+        record(problem, seed, "default", verdict="exact", cpu_seconds=1.0 + place)
+        for place, problem in enumerate(benchmarks.SETS["Jin"])
+        for seed in range(2)
+    ]
+    runs[-1] = replace(runs[-1], verdict="no", cpu_seconds=50.0)
+    runs += [record("Keijzer-7", 0, "default", cpu_seconds=3.0), record("Nguyen-1", 0, "default", verdict="exact")]
+    runs += [replace(run, seconds=20.0, seed=7, verdict="no") for run in runs]  # of another budget
+    new = results.update(page, results.Source.of(runs))
+    lines = block(new, "open-track")
+    assert ["The paper's 37", "1 of 1", "0.0", "0.0"] in lines
+    assert ["Nguyen, 1 of 12, always recovered", "1 of 1", "0.0", "0.0"] in lines
+    assert ["Nguyen, 11 of 12, not run", "-", "-", "-"] in lines
+    assert ["Jin, 5 of 6, always recovered", "10 of 10", "3.0", "5.0"] in lines
+    assert ["Jin-6", "1 of 2", "28.0", "50.0"] in lines
+    assert ["Keijzer-7", "0 of 1", "3.0", "3.0"] in lines
+    assert "bench run Nguyen-paper Keijzer-7 --method default --seeds 0:1 --store" in written(new, "open-track")
+    assert "--max-time" not in written(new, "open-track")
+
+
+def test_noise_is_told_by_level_beside_peers(results: ModuleType, page: str, tmp_path: Path) -> None:
+    jin = benchmarks.SETS["Jin"]
+    runs = [
+        replace(record(problem, seed, "default", noise=0.01, cpu_seconds=4.0), verdict="no" if seed else "exact")
+        for problem in jin
+        for seed in range(4)
+    ]
+    runs += [replace(run, noise=0.1, seconds=20.0, verdict="no") for run in runs]
+    runs += [record("Jin-1", method="default", noise=0.001)]  # not all of Jin
+    outcome = {"peer": "some best", "noise": 0.0, "seconds": 30, "formula": "x1", "error": ""}
+    outcomes = [{**outcome, "problem": name, "seed": 3, "verdict": "no"} for name in jin]
+    outcomes += [{**outcomes[0], "verdict": "exact"}]  # of two with the same key the later one counts
+    path = tmp_path / "peers.jsonl"
+    path.write_text("\n".join(map(json.dumps, outcomes)) + '\n{"peer": "so', encoding="utf-8")
+    new = results.update(page, results.Source.of(runs, results.read_peers(path)))
+    lines = block(new, "noise")
+    assert ["Jin", "default", "-", "-", "25.0 (6 of 24, 4.0 s)", "-"] in lines
+    assert ["Jin", "default, 20 s", "-", "-", "-", "0.0 (0 of 24, 4.0 s)"] in lines
+    assert ["Jin", "some best, 30 s", "16.7 (1 of 6, 30.0 s)", "-", "-", "-"] in lines
+    assert ["The paper's 37", "nggp", *"----"] in lines
+    commands = written(new, "noise")
+    assert "bench run Jin --method default --max-time 20 --noise 0.1 --seeds 0:4 --store" in commands
+    assert "noise.py Jin --peers some --noise 0 --seeds 3:4 --seconds 30 --out docs/records/peers.jsonl" in commands
+    assert results.read_peers(tmp_path / "none") == []
+
+
+def test_the_figure_of_noise_has_peers_and_the_others_have_no_noise(
+    results: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = {}
+
+    def save(plot: plots.Plot, records: list[RunRecord], folder: Path, *, shown: list[str], form: str) -> None:
+        drawn[plot.name] = ({(r.method, r.noise, r.draw) for r in records}, shown)
+
+    monkeypatch.setattr(plots, "save", save)
+    runs = [record("R-1*"), record("R-1*", noise=0.1), record("R-1*", draw=1)]
+    results.draw(results.Source.of(runs, [replace(runs[0], method="peer", seconds=3.0)]))
+    assert drawn["time"] == ({("nggp", 0.0, 0)}, list(results.MAIN))
+    assert drawn["recovery-by-noise"] == (
+        {("nggp", 0.0, 0), ("nggp", 0.1, 0), ("peer", 0.0, 0)},
+        [*results.NOISE, "peer"],
+    )
+
+
+def test_off_policy_correction_is_beside_what_it_corrects(results: ModuleType, page: str) -> None:
+    runs = [record(name, 0, "nggp-vpg-corrected", verdict="exact") for name in benchmarks.SETS["R-paper"]]
+    lines = block(results.update(page, results.Source.of(runs)), "off-policy")
+    low = report.mean_over(benchmarks.SETS["R-paper"], report.build(runs).rows, method="nggp-vpg-corrected").interval
+    assert low is not None
+    assert [line[0] for line in lines[2:6]] == list(results.OFF_POLICY)
+    assert lines[3][4] == f"100.00, {low[0]:.2f} to 100.00 (-)"
+    assert lines[2][4] == "- (28.00)"
+
+
+def test_the_released_codes_variants_are_beside_what_the_paper_prints(results: ModuleType, page: str) -> None:
+    runs = [
+        record("R-1*", seed=0, verdict="exact"),
+        record("R-1*/code", seed=0, verdict="no", passes_reference=True),
+        record("R-1*/code", seed=1, verdict="exact", passes_reference=True),
+        record("Livermore-9", seed=0, verdict="exact"),
+        replace(record("Livermore-9", seed=0), draw=3),
+        record("Livermore-9", method="nggp-even-seeds", verdict="exact"),
+    ]
+    new = results.update(page, results.Source.of(runs))
+    lines = {tuple(line[:2]): line[2:] for line in block(new, "released-code")}
+    assert lines[r"R-1\*", "nggp"] == ["1 of 1", "1 of 2", "2 of 2", "4"]
+    assert lines["Livermore-5", "nggp"][:3] == ["-", "-", "-"]
+    details = {line[0]: line[1:] for line in block(new, "details")}
+    assert details["Livermore-9"] == ["1 of 1", "-", "-", "0 of 1", "1 of 1", "-", "24"]
 
 
 def test_every_command_of_the_page_names_problems_and_methods_that_exist(page: str) -> None:

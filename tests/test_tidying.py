@@ -32,7 +32,7 @@ def text(part: Part) -> str:
 
 
 def values(part: Part, data: Dataset = CLEAN) -> Floats:
-    return predict(WRITER.population([part]), data).value[0]
+    return np.asarray(predict(WRITER.population([part]), data).value[0])
 
 
 def length(part: Part, data: Dataset) -> float:
@@ -67,7 +67,9 @@ def test_what_does_nothing_goes(prefix: str, expected: str) -> None:
 @given(expression=expressions(LIBRARY, max_length=16), seed=st.integers(0, 2**32))
 def test_the_simplified_has_the_same_values_in_no_more_tokens(expression: Expression, seed: int) -> None:
     draws = np.random.default_rng(seed).choice([0.0, 1.0, 2.0, -0.5, 0.3], len(expression))
-    constants = tuple(math.nan if math.isnan(old) else new for old, new in zip(expression.constants, draws, strict=True))
+    constants = tuple(
+        math.nan if math.isnan(old) else new for old, new in zip(expression.constants, draws, strict=True)
+    )
     part = Part(expression.ids, constants)
     shorter = simplified(WRITER, part, CLEAN)
     assert len(shorter) <= len(part)
@@ -92,8 +94,8 @@ def test_a_row_that_fails_stays_as_it_is() -> None:
     below = Dataset.of(x - 1.0, x)
     part = read("add log x1 const(0)")
     assert simplified(WRITER, part, below) is part
-    tidy = tidied(WRITER, read("add log const(-1) x1"), below)
-    assert len(tidy) == 4
+    # Fitting may bring it back: log(e) is the 1 that is missing.
+    assert text(tidied(WRITER, read("add log const(-1) x1"), below)) == "add const(1.0) x1"
 
 
 def test_constants_are_polished_to_the_end() -> None:
@@ -109,19 +111,14 @@ def test_a_value_next_to_a_plain_number_becomes_it_on_clean_data() -> None:
     assert text(tidied(WRITER, read("add mul const(2.0000001) x1 sin x1"), CLEAN)) == "add mul const(2.0) x1 sin x1"
 
 
-lands_on_one = pytest.mark.xfail(
-    strict=True, reason="a factor that polishing makes exactly 1 stays where no constant is left to be made plain"
-)
-
-
 @pytest.mark.parametrize(
     "prefix",
     [
         "add add mul const(1.9) x1 sin x1 const(0.01)",
         "mul const(1.01) add mul const(1.9) x1 sin x1",
-        pytest.param("add mul const(1.9) x1 mul const(1.1) sin x1", marks=lands_on_one),
-        pytest.param("add mul const(1.9) x1 sin mul const(1.02) x1", marks=lands_on_one),
-        pytest.param("div add mul const(1.9) x1 sin x1 const(0.99)", marks=lands_on_one),
+        "add mul const(1.9) x1 mul const(1.1) sin x1",
+        "add mul const(1.9) x1 sin mul const(1.02) x1",
+        "div add mul const(1.9) x1 sin x1 const(0.99)",
     ],
 )
 def test_added_zeros_and_factors_of_one_are_dropped(prefix: str) -> None:

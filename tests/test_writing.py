@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from reference import same_bits
 from strategies import expressions
@@ -32,7 +31,7 @@ def text(part: Part, writer: Writer = WRITER) -> str:
 
 
 def values(part: Part, writer: Writer = WRITER) -> Floats:
-    return predict(writer.population([part]), DATA).value[0]
+    return np.asarray(predict(writer.population([part]), DATA).value[0])
 
 
 def test_the_smallest_parts_are_variables_and_numbers() -> None:

@@ -14,6 +14,10 @@ Completion make_completion(const Vocabulary& vocabulary, const Samples& samples,
   return Completion(vocabulary, samples, max_bytes, longest, points);
 }
 
+void require_same(const Rules& rules, const Vocabulary& vocabulary) {
+  require(rules.vocabulary() == vocabulary, "The rules must be of the same library.");
+}
+
 void require_chosen(const Array<std::int64_t, 1>& chosen, const Rows& rows) {
   for (std::size_t i = 0; i < chosen.shape(0); ++i) {
     require(chosen.data()[i] >= 0 && static_cast<std::size_t>(chosen.data()[i]) < rows.count,
@@ -25,7 +29,7 @@ nb::tuple bind_completions(Completion& completion, const Rules& rules, const Tok
                            const Constants& constants, const Array<std::int64_t, 1>& chosen,
                            const std::optional<std::string>& instruction_set) {
   const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
-  require(rules.vocabulary().size() == completion.vocabulary().size(), "The rules must be of the same library.");
+  require_same(rules, completion.vocabulary());
   require_chosen(chosen, rows);
   const Manner manner = to_manner(false, instruction_set);
   const std::size_t stride = std::max(rows.stride, static_cast<std::size_t>(rules.max_length()));
@@ -72,6 +76,7 @@ void bind_add(Nearest& nearest, const Rules& rules, const Tokens& tokens, const 
               const Constants& constants, const Array<std::int64_t, 1>& chosen, std::uint64_t seed,
               std::uint64_t step) {
   const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
+  require_same(rules, nearest.vocabulary());
   require_chosen(chosen, rows);
   const Manner manner = to_manner(false, std::nullopt);
   run([&](Monitor& monitor) { nearest.add(manner, rows, chosen.data(), chosen.shape(0), seed, step, monitor); });
@@ -80,6 +85,7 @@ void bind_add(Nearest& nearest, const Rules& rules, const Tokens& tokens, const 
 nb::tuple bind_replace(const Nearest& nearest, const Rules& rules, const Tokens& tokens, const Lengths& lengths,
                        const Constants& constants, std::uint64_t seed, std::uint64_t step) {
   const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
+  require_same(rules, nearest.vocabulary());
   const Manner manner = to_manner(false, std::nullopt);
   const std::size_t stride = std::max(rows.stride, static_cast<std::size_t>(rules.max_length()));
   Generation next;

@@ -370,7 +370,8 @@ Generation Nearest::replace(const Manner& manner, const Rules& rules, const Rows
     whole.insert(whole.end(), best->tokens.begin(), best->tokens.end());
     whole.insert(whole.end(), row.tokens + end, row.tokens + row.length);
     const int length = static_cast<int>(whole.size());
-    if (first_violation(walker, whole.data(), length) != -1) continue;
+    const bool is_same = length == row.length && std::equal(whole.begin(), whole.end(), row.tokens);
+    if (is_same || first_violation(walker, whole.data(), length) != -1) continue;
     const int shift = length - row.length;
     std::fill_n(tokens, stride, kPad);
     std::fill_n(constants, stride, kMissing);

@@ -127,6 +127,7 @@ class Nearest {
   // The rows with one node each, drawn at random, replaced; a row that cannot be changed lawfully stays as it is.
   Generation replace(const Manner& manner, const Rules& rules, const Rows& rows, std::uint64_t seed, std::uint64_t step,
                      std::size_t stride, Monitor& monitor) const;
+  const Vocabulary& vocabulary() const { return vocabulary_; }
   std::size_t size() const { return entries_.size(); }
 
  private:

@@ -22,6 +22,7 @@ struct Vocabulary {
   std::vector<double> value;           // value of a literal, else 0
 
   std::size_t size() const { return kind.size(); }
+  bool operator==(const Vocabulary&) const = default;
   bool has_constants() const { return std::find(kind.begin(), kind.end(), kConstant) != kind.end(); }
 };
 

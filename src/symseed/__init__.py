@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from symseed import search
 from symseed.dataset import Dataset
 from symseed.errors import DataError, ParseError, SettingsError, SpaceError, SymseedError
@@ -15,6 +17,9 @@ from symseed.regression import RegressionSettings, RegressionTask
 from symseed.search import Budget, SearchResult, SearchSettings, StopReason
 from symseed.space import SearchSpace
 from symseed.task import Counts, FunctionTask, Scored, Task
+
+if TYPE_CHECKING:
+    from symseed.estimator import SymbolicRegressor
 
 __all__ = [
     "Budget",
@@ -41,6 +46,7 @@ __all__ = [
     "SettingsError",
     "SpaceError",
     "StopReason",
+    "SymbolicRegressor",
     "SymseedError",
     "Task",
     "evaluate",
@@ -50,10 +56,14 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> str:
-    """Look `__version__` up when it is asked for: reading it takes longer than everything else here."""
+def __getattr__(name: str) -> Any:
+    """Load what takes longer than everything else here when it is asked for: the version, and scikit-learn."""
     if name == "__version__":
         import importlib.metadata
 
         return importlib.metadata.version("symseed")
+    if name == "SymbolicRegressor":
+        from symseed.estimator import SymbolicRegressor
+
+        return SymbolicRegressor
     raise AttributeError(f"module 'symseed' has no attribute {name!r}")

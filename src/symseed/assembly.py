@@ -22,8 +22,6 @@ from symseed.writing import Part, Writer
 
 _LARGEST_SMALL = 9
 """Tokens of the largest sub-expression that is known from the start."""
-_LARGEST_VALUE = 1e100
-"""Squares of larger values are no numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +160,7 @@ class Assembler:
             values = predict(writer.population(parts), self._data).value if parts else np.empty((0, 1))
             scale = np.abs(values).max(axis=1, initial=0.0)
             fresh = []
-            for i in np.flatnonzero(np.isfinite(scale) & (scale > 0.0) & (scale < _LARGEST_VALUE)):
+            for i in np.flatnonzero(np.isfinite(scale) & (scale > 0.0) & (scale < blocks.LARGEST_VALUE)):
                 shape = np.round(values[i] / scale[i], 10).tobytes() + np.round(np.log(scale[i]), 9).tobytes()
                 if shape not in seen:
                     seen.add(shape)
@@ -215,7 +213,7 @@ class Assembler:
         if not parts:
             return
         values = predict(self._writer.population(parts), self._data).value
-        values = np.where(np.abs(values) < _LARGEST_VALUE, values, np.nan)
+        values = np.where(np.abs(values) < blocks.LARGEST_VALUE, values, np.nan)
         with np.errstate(all="ignore"):
             centred = values - values.mean(axis=1)[:, None]
             centred = centred / np.linalg.norm(centred, axis=1)[:, None]

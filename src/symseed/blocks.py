@@ -21,6 +21,8 @@ from symseed.writing import Part, Writer
 Exponents = tuple[int, ...]
 """Of one monomial: the power of each variable."""
 
+LARGEST_VALUE = 1e100
+"""Squares of larger values are no numbers."""
 MOST_TERMS = 36
 """Monomials of the largest polynomial that is tried."""
 _ROUNDING = 1e-14
@@ -37,13 +39,17 @@ class Polynomial:
 
 def monomials(variables: int, degree: int) -> list[Exponents]:
     """Return the exponents of all monomials up to a total degree, the constant first."""
-    every = itertools.product(range(degree + 1), repeat=variables)
-    return sorted((powers for powers in every if sum(powers) <= degree), key=lambda powers: (sum(powers), powers))
+    out = []
+    for total in range(degree + 1):
+        chosen = itertools.combinations_with_replacement(range(variables), total)
+        out += sorted(tuple(factors.count(v) for v in range(variables)) for factors in chosen)
+    return out
 
 
 def design(X: Floats, exponents: list[Exponents]) -> Floats:
     """Return the values of monomials, (M, P)."""
-    return np.stack([np.prod(X ** np.array(powers), axis=1) for powers in exponents], axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.stack([np.prod(X ** np.array(powers), axis=1) for powers in exponents], axis=1)
 
 
 def degrees(variables: int, samples: int) -> Iterator[int]:
@@ -71,10 +77,15 @@ def polynomial(writer: Writer, X: Floats, wish: Floats, weight: Floats, degree: 
     """
     exponents = monomials(X.shape[1], degree)
     root = np.sqrt(weight / weight.mean())
-    matrix = root[:, None] * design(X, exponents)
+    values = design(X, exponents)
+    if not np.abs(values).max() < LARGEST_VALUE:
+        return None
+    matrix = root[:, None] * values
     goal = root * wish
+    if not (np.abs(matrix).max() < LARGEST_VALUE and np.abs(goal).max() < LARGEST_VALUE):
+        return None
     scale = np.linalg.norm(matrix, axis=0)
-    if not np.isfinite(matrix).all() or not np.isfinite(goal).all() or (scale == 0.0).any():
+    if (scale == 0.0).any():
         return None
     prices = np.array([token_cost(writer, powers) for powers in exponents])
     # Neither order is always the better one; with many coefficients the second takes long.
@@ -223,15 +234,20 @@ def rational(
 
     Coefficients are in units of the one that makes most of them plain. Returns P, Q and the weighted squared error.
     """
-    above_terms, below_terms = monomials(X.shape[1], degree), monomials(X.shape[1], below)
-    count = len(above_terms) + len(below_terms)
-    if count > 0.8 * len(wish):
+    variables = X.shape[1]
+    count = math.comb(variables + degree, degree) + math.comb(variables + below, below)
+    if count > min(0.8 * len(wish), 2 * MOST_TERMS):
         return None
+    above_terms, below_terms = monomials(variables, degree), monomials(variables, below)
     root = np.sqrt(weight / weight.mean())
     upper, lower = design(X, above_terms), design(X, below_terms)
+    if not max(np.abs(upper).max(), np.abs(lower).max(), np.abs(wish).max()) < LARGEST_VALUE:
+        return None
     matrix = root[:, None] * np.concatenate([upper, -wish[:, None] * lower], axis=1)
+    if not np.abs(matrix).max() < LARGEST_VALUE:
+        return None
     scale = np.linalg.norm(matrix, axis=0)
-    if not np.isfinite(matrix).all() or (scale == 0.0).any():
+    if (scale == 0.0).any():
         return None
     _, singular, rows = np.linalg.svd(matrix / scale, full_matrices=False)
     vector = rows[-1] / scale

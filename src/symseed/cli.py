@@ -22,6 +22,7 @@ from symseed.fitting import FitSettings
 from symseed.library import Library
 from symseed.parsing import numbers_in
 from symseed.population import Population
+from symseed.portfolio import Portfolio
 from symseed.regression import RegressionSettings, RegressionTask
 from symseed.search import Budget
 from symseed.tokens import OPERATORS
@@ -71,12 +72,13 @@ def evaluate(data: str, formulas: tuple[str, ...], target: str, restarts: int, a
 @commands.command(name="fit")
 @click.argument("data")
 @click.option("--target", required=True, help="The column to be explained.")
-@click.option("--method", "method_name", default="nggp", show_default=True, help="One of `symseed methods`.")
+@click.option("--method", "method_name", default="default", show_default=True, help="One of `symseed methods`.")
 @click.option("--operators", default=DEFAULT_OPERATORS, show_default=True, help="Operators, numbers and `const`.")
 @click.option("--maxsize", type=int, help="Most tokens of a formula; the method's own limit where left out.")
 @click.option("--max-evals", type=int, help="Most expressions; the method's own budget where left out.")
 @click.option("--max-time", type=float, help="Most seconds.")
-@click.option("--stop-nmse", default=1e-12, show_default=True, help="A formula below this error ends the search.")
+@click.option("--patience", default=12, show_default=True, help="Turns of `default` without another choice.")
+@click.option("--stop-nmse", default=1e-12, show_default=True, help="An error that ends other methods' searches.")
 @click.option("--seed", default=0, show_default=True)
 @click.option("--threads", default=1, show_default=True, help="Of scoring. The answer does not depend on it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON and nothing else.")
@@ -88,6 +90,7 @@ def fit_command(
     maxsize: int | None,
     max_evals: int | None,
     max_time: float | None,
+    patience: int,
     stop_nmse: float,
     seed: int,
     threads: int,
@@ -102,6 +105,12 @@ def fit_command(
     method = methods.get(method_name)
     method = replace(method, max_length=method.max_length if maxsize is None else maxsize)
     library = Library.of(operators.split(), dataset.names)
+    if method.portfolio is not None:
+        limits = Budget(max_evals or method.budget.expressions, max_time or method.budget.seconds)
+        settings = method.portfolio if maxsize is None else method.portfolio.with_max_length(maxsize)
+        prepared = Portfolio(library, dataset, settings, seed=seed, budget=limits, threads=threads)
+        _fit_portfolio(prepared, target, patience=patience, as_json=as_json, seed=seed)
+        return
     task = RegressionTask(library, dataset, RegressionSettings(solved_nmse=stop_nmse, threads=threads))
     budget = Budget(max_evals if max_evals or max_time else method.budget.expressions, max_time)
     last = None
@@ -118,6 +127,38 @@ def fit_command(
         click.echo(json.dumps(record | counts))
     else:
         click.echo(f"{target} = {last.best}\n{last.reason.value}")
+
+
+def _fit_portfolio(portfolio: Portfolio, target: str, *, patience: int, as_json: bool, seed: int) -> None:
+    """Follow a portfolio until it ends or its choice stays the same; print the front and the choice."""
+    last, since = None, 0
+    for turn in portfolio.turns():
+        since = since + 1 if last is not None and turn.best == last.best else 0
+        if since == 0 and not as_json:
+            click.echo(f"{turn.seconds:7.2f} s  {turn.charged:>10,} expressions  {turn.best.expression}")
+        last = turn
+        if since >= patience:
+            break
+    assert last is not None, "a portfolio has at least one turn"
+    reason = f"The choice did not change for {patience} turns." if last.reason is None else last.reason.value
+    front = [
+        {"complexity": len(item.expression), "rmse": item.mean_square**0.5, "formula": str(item.expression)}
+        for item in portfolio.front()
+    ]
+    if as_json:
+        record = {
+            "formula": str(last.best.expression),
+            "rmse": last.best.mean_square**0.5,
+            "reason": reason,
+            "seed": seed,
+        }
+        counts = {name: getattr(last, name) for name in ("charged", "evaluated", "unique", "seconds")}
+        click.echo(json.dumps(record | counts | {"front": front}))
+        return
+    click.echo(f"{'tokens':>7}  {'rmse':>10}  formula")
+    for line in front:
+        click.echo(f"{line['complexity']:>7}  {line['rmse']:>10.4g}  {line['formula']}")
+    click.echo(f"{target} = {last.best.expression}\n{reason}")
 
 
 @commands.command(name="methods")

@@ -105,7 +105,7 @@ def table_command(folders: tuple[Path, ...], form: str, as_json: bool) -> None:
 @click.option("--method", "shown", multiple=True, help="To compare; may be repeated; all where left out.")
 @click.option("--format", "form", type=click.Choice(plots.FORMATS), default="svg", show_default=True)
 def plot_command(folders: tuple[Path, ...], output: Path, shown: tuple[str, ...], form: str) -> None:
-    """Draw the runs in FOLDERS: recovery by problem, by S and by expressions used, and time."""
+    """Draw the runs in FOLDERS: recovery by problem, by S, by expressions used and by noise, and time."""
     records = _read(folders)
     for plot in plots.PLOTS:
         path = plots.save(plot, records, output, shown=shown, form=form)

@@ -131,6 +131,7 @@ class Approximator:
 
     def add(self, population: Population, rows: npt.NDArray[np.intp], *, seed: int, step: int) -> None:
         """Take note of the sub-expressions of some rows."""
+        population.check_library(self._space.library, "search space")
         self._native.add(
             self._space.rules,
             population.tokens,
@@ -143,6 +144,7 @@ class Approximator:
 
     def mutate(self, population: Population, *, seed: int, step: int) -> tuple[Population, npt.NDArray[np.intp]]:
         """Return a generation in which a share of the rows was changed, and which rows those are."""
+        population.check_library(self._space.library, "search space")
         count = round(self._settings.share * len(population))
         rows = np.arange(len(population) - count, len(population))
         chosen = population.take(rows)

@@ -7,7 +7,7 @@ scored, and keeps the best.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,10 @@ class EvolutionSettings:
 
     avoid_seen: int = 0
     """How often a child that this run has already had is made again. The paper: never."""
+
+    selects_seeds: bool = True
+    """Whether the first generation selects among its seeds by reward; in the authors' released code they have none yet,
+    so that parents are drawn evenly."""
 
     nearest: NearestSettings | None = None
     """Approximate completion as a mutation; None: there is none, as in the paper."""
@@ -72,14 +76,17 @@ def evolve(
 ) -> Iterator[Generation]:
     """Give one generation after another; the caller may stop at any.
 
-    Selection knows the seeds' rewards, so the first children are already those of selected parents. `approximator` is
-    what `settings.nearest` asks for; it lives as long as the search.
+    Selection knows the seeds' rewards, so the first children are already those of selected parents, unless the settings
+    say otherwise. `approximator` is what `settings.nearest` asks for; it lives as long as the search.
     """
     current = seeds
     seen = _Seen(seeds.population) if settings.avoid_seen else None
     for generation in range(settings.generations):
         step = (run << 32) + (generation << 8)
-        children, touched = _children(space, current, settings, seen, seed, step)
+        parents = current
+        if generation == 0 and not settings.selects_seeds:
+            parents = replace(current, reward=np.zeros(len(current)))
+        children, touched = _children(space, parents, settings, seen, seed, step)
         if settings.elitism:
             kept = current.best(settings.elitism).population
             children = Population.concatenate([kept, children.take(np.arange(len(kept), len(children)))])

@@ -12,7 +12,7 @@ class Front:
     """Keeps the best few rows of each length; every population of a search is shown to it."""
 
     def __init__(self, longest: int, *, kept: int = 3) -> None:
-        """Keep `kept` rows of each length up to `longest`."""
+        """Keep `kept` rows of each length; `longest` is the largest that is expected."""
         self._kept = kept
         self._least = np.full(longest + 1, -np.inf)
         self._rows: dict[int, Scored] = {}
@@ -20,9 +20,10 @@ class Front:
     def add(self, scored: Scored) -> None:
         """Take what is better than what there is at its length."""
         lengths = scored.population.lengths
-        good = np.flatnonzero(
-            (scored.reward > self._least[np.minimum(lengths, len(self._least) - 1)]) & (scored.failure == 0)
-        )
+        if len(lengths) and lengths.max() >= len(self._least):
+            more = np.full(int(lengths.max()) + 1 - len(self._least), -np.inf)
+            self._least = np.concatenate([self._least, more])
+        good = np.flatnonzero((scored.reward > self._least[lengths]) & (scored.failure == 0))
         for length in np.unique(lengths[good]):
             rows = scored.take(good[lengths[good] == length])
             known = self._rows.get(int(length))

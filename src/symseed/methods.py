@@ -265,6 +265,11 @@ def _ablations() -> list[Method]:
             for name, trainer in (("nggp-vpg", VanillaTrainer()), ("nggp-rspg", RiskSeekingTrainer(risk=0.02)))
         ),
         Method(
+            "nggp-even-seeds",
+            "nggp whose first generation draws parents evenly, as the released code does.",
+            replace(_NGGP, evolution=replace(_EVOLUTION, selects_seeds=False)),
+        ),
+        Method(
             "nggp-whole-queue",
             "Queue training as the paper states it: every good sample may enter, and the whole queue is learnt.",
             replace(_NGGP, trainer=QueueTrainer(pushes=None, draws=None)),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-DENOMINATORS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 100)
+DENOMINATORS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 25, 50, 100)
 """Of the fractions that count as plain."""
 LARGEST = 10_000
 """Numerators beyond this are not plain."""
@@ -19,7 +19,7 @@ _SIGN = math.log(2.0)
 
 def candidates(value: float, reach: float) -> Iterator[tuple[float, float]]:
     """Give the plain numbers that are at most `reach` away from a value, nearest of each kind, with their costs."""
-    if not math.isfinite(value):
+    if not abs(value) <= LARGEST * math.pi:
         return
     for unit, unit_cost in _UNITS:
         for denominator in DENOMINATORS:

@@ -20,7 +20,7 @@ from symseed.completion import CompletionCounts
 from symseed.constraints import Constraint
 from symseed.dataset import Dataset
 from symseed.description import description_lengths
-from symseed.errors import SettingsError
+from symseed.errors import DataError, SettingsError
 from symseed.evaluation import evaluate
 from symseed.expression import Expression
 from symseed.front import Front
@@ -38,6 +38,7 @@ SOLVED_NMSE = 1e-20
 """A formula with this error, and with few constants that are not plain, is the answer: nothing is left to explain."""
 
 
+LARGEST_TARGET = 1e140
 EVIDENCE = 3.0
 """Nats by which a formula must shorten the description of the data before it is chosen over a mere number: odds of
 twenty to one."""
@@ -75,6 +76,11 @@ class PortfolioSettings:
     samples: int = 500
     """Samples that the tracks see, drawn from the data where there are more; formulas are fitted and judged on all."""
 
+    def with_max_length(self, longest: int) -> PortfolioSettings:
+        """Return the same with formulas of at most so many tokens."""
+        tracks = tuple(replace(track, max_length=min(track.max_length, longest)) for track in self.tracks)
+        return replace(self, tracks=tracks)
+
 
 @dataclass(frozen=True, slots=True)
 class Formula:
@@ -106,7 +112,7 @@ class Solution:
 
     best: Formula
     front: tuple[Formula, ...]
-    """The best at each length, shortest first; none is worse than a shorter one."""
+    """The best at each length, shortest first; none but the choice errs more than a shorter one."""
     reason: StopReason
     history: tuple[Turn, ...]
 
@@ -126,11 +132,32 @@ class Portfolio:
     """The searches of one dataset, and what they have found."""
 
     def __init__(
-        self, library: Library, dataset: Dataset, settings: PortfolioSettings, *, seed: int, budget: Budget
+        self,
+        library: Library,
+        dataset: Dataset,
+        settings: PortfolioSettings,
+        *,
+        seed: int,
+        budget: Budget,
+        known: Sequence[Expression] = (),
+        threads: int = 1,
     ) -> None:
+        """Prepare the searches.
+
+        Args:
+            known: formulas to begin with; those with tokens that the library lacks are left out.
+            threads: of scoring. The answer does not depend on it.
+        """
         if not settings.tracks:
             raise SettingsError("A portfolio needs at least one track, but there is none.")
+        largest = float(np.abs(dataset.y).max())
+        if largest > LARGEST_TARGET or 0.0 < dataset.deviation < 1.0 / LARGEST_TARGET:
+            raise DataError(
+                f"`y` must be at most {LARGEST_TARGET:g} and spread by at least {1.0 / LARGEST_TARGET:g}, so that "
+                f"squares are numbers, but it goes up to {largest:g} and spreads by {dataset.deviation:g}. Scale it."
+            )
         self._dataset, self._settings, self._budget = dataset, settings, budget
+        self._known, self._threads = known, threads
         self._sample = dataset
         if len(dataset) > settings.samples:
             rows = np.sort(np.random.default_rng(seed).choice(len(dataset), settings.samples, replace=False))
@@ -177,9 +204,18 @@ class Portfolio:
         """Return the best formulas at each length."""
         return self._pool.front()
 
+    @property
+    def best(self) -> Formula | None:
+        """The choice so far; None before the first turn."""
+        return self._pool.best
+
     def _begin(self) -> None:
         mean = float(np.average(self._dataset.y, weights=self._dataset.weights))
         self._pool.add([self._writer.number(mean)])
+        known = [part for part in map(self._writer.part, self._known) if part is not None]
+        if known:
+            fitted = polished(self._writer.population(known), self._dataset)
+            self._pool.add([part_of(fitted, row) for row in range(len(fitted))])
         if self._settings.assembly is not None and self._dataset.deviation > 0.0:
             self._assembler = Assembler(self._writer, self._dataset, self._settings.assembly)
             self._take(self._assembler.first())
@@ -193,7 +229,8 @@ class Portfolio:
     def _assemble(self) -> None:
         found = [part for track in self._runs for part in track.best(self._settings.parts, self._writer)]
         self._take(found)
-        if self._assembler is not None and not self._pool.is_solved:
+        # Formulas put together anew take seconds, which a search whose time is up has not.
+        if self._assembler is not None and self._is_over() not in (StopReason.SOLVED, StopReason.SECONDS):
             best = [self._writer_part(formula) for formula in self._pool.shortest(self._settings.parts)]
             self._take(self._assembler.next([*best, *found[: self._settings.parts]]))
 
@@ -252,6 +289,16 @@ class Portfolio:
 
     # What a track needs to know
 
+    @property
+    def budget(self) -> Budget:
+        """When a track ends at the latest: no later than all of them together."""
+        return self._budget
+
+    @property
+    def threads(self) -> int:
+        """How many threads score."""
+        return self._threads
+
     def library_of(self, track: Track) -> Library:
         """Return the library that a track searches with."""
         return self._full if track.constants else self._plain
@@ -279,9 +326,12 @@ class _Run:
             constraints=track.constraints,
             soft_length=track.soft_length,
         )
-        task = RegressionTask(library, portfolio.sample, RegressionSettings(solved_nmse=SOLVED_NMSE))
+        settings = RegressionSettings(solved_nmse=SOLVED_NMSE, threads=portfolio.threads)
+        task = RegressionTask(library, portfolio.sample, settings)
         self._front = Front(track.max_length)
-        self._steps = search.steps(space, task, track.settings, seed=seed, budget=Budget(2**62), watch=self._front.add)
+        self._steps = search.steps(
+            space, task, track.settings, seed=seed, budget=portfolio.budget, watch=self._front.add
+        )
         self._last: search.Step | None = None
 
     def turn(self) -> None:
@@ -361,10 +411,12 @@ class _Pool:
         return sorted(self._by_length.values(), key=lambda formula: formula.description)[:count]
 
     def front(self) -> tuple[Formula, ...]:
+        """The best of each length that errs less than every shorter one; and the choice, whatever it errs."""
         out: list[Formula] = []
         for size in sorted(self._by_length):
-            if not out or self._by_length[size].mean_square < out[-1].mean_square:
-                out.append(self._by_length[size])
+            formula = self._by_length[size]
+            if not out or formula.mean_square < min(shorter.mean_square for shorter in out) or formula is self.best:
+                out.append(formula)
         return tuple(out)
 
     @property

@@ -37,6 +37,8 @@ def relevance(dataset: Dataset) -> Floats:
     """
     count = len(dataset)
     bins = max(2, min(_BINS, count // 4))
+    if count < bins:
+        return np.zeros(dataset.X.shape[1])
     ranks = dataset.y.argsort().argsort().astype(np.float64)
     total = float(((ranks - ranks.mean()) ** 2).sum()) or 1.0
     out = np.zeros(dataset.X.shape[1])
@@ -44,7 +46,7 @@ def relevance(dataset: Dataset) -> Floats:
         order = dataset.X[:, column].argsort(kind="stable")
         groups = [ranks[part] for part in np.array_split(order, bins)]
         between = sum(len(group) * (group.mean() - ranks.mean()) ** 2 for group in groups)
-        out[column] = (between / total - (bins - 1) / max(count - 1, 1)) if count > 1 else 0.0
+        out[column] = between / total - (bins - 1) / (count - 1)
     return out
 
 
@@ -103,16 +105,29 @@ def frequencies(dataset: Dataset, column: int, *, most: int = 2) -> list[float]:
     grid = step * np.arange(2 * _LEAST_PERIODS, min(_LARGEST_FREQUENCY, len(np.unique(x))))
     waves = np.exp(1j * np.outer(grid, x))
     found: dict[float, float] = {}
-    centred = y - y.mean()
-    for signal, factor in ((centred, 1.0), (centred**2 - (centred**2).mean(), 0.5)):
-        variance = float(signal @ signal)
-        if variance == 0.0:
-            continue
-        power = np.abs(waves @ signal) ** 2 / variance
-        for peak in np.argsort(-power)[:most]:
-            if power[peak] > _SIGNIFICANT:
-                found[factor * _sharpened(x, signal, float(grid[peak]), step)] = float(power[peak])
+    centred = _without_trend(x, y)
+    for signal, factor in ((centred, 1.0), (_without_trend(x, centred**2), 0.5)):
+        for _ in range(most):
+            variance = float(signal @ signal)
+            if variance <= 1e-20 * float(y @ y):
+                break
+            power = np.abs(waves @ signal) ** 2 / variance
+            peak = int(np.argmax(power))
+            if power[peak] < _SIGNIFICANT:
+                break
+            frequency = _sharpened(x, signal, float(grid[peak]), step)
+            found.setdefault(factor * frequency, float(power[peak]))
+            # What this swing explains is taken off, so that the next peak is another one.
+            design = np.stack([np.sin(frequency * x), np.cos(frequency * x)], axis=1)
+            signal = signal - design @ np.linalg.lstsq(design, signal, rcond=None)[0]
     return sorted(found, key=lambda frequency: -found[frequency])[: 2 * most]
+
+
+def _without_trend(x: Floats, y: Floats) -> Floats:
+    """Take the best cubic off: it would look like swings of few periods."""
+    scaled = (x - x.mean()) / (np.ptp(x) or 1.0)
+    design = np.vander(scaled, 4)
+    return np.asarray(y - design @ np.linalg.lstsq(design, y, rcond=None)[0])
 
 
 def _sharpened(x: Floats, signal: Floats, frequency: float, step: float) -> float:

@@ -343,8 +343,8 @@ class _Prover:
         """Return a proof, or "" and why there is none."""
         question = json.dumps(
             {
-                "expression": _words(expression),
-                "target": _words(target),
+                "expression": words(expression),
+                "target": words(target),
                 "signs": comparison.signs,
                 "points": comparison.points[:: max(1, len(comparison.points) // 4)],
                 "seconds": self.time_limit,
@@ -399,7 +399,9 @@ class _Prover:
                 pipe.close()
 
 
-def _words(expression: Expression) -> list[Word]:
+def words(expression: Expression) -> list[Word]:
+    """Return an expression as words, in prefix order."""
+
     def word(token: Token, value: float) -> Word:
         if token.kind is TokenKind.OPERATOR:
             return token.name, ""

@@ -13,15 +13,13 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import sympy
 
 from symseed.precision import AGREEMENT
-from symseed.recovery import CONSTANT, LITERAL, VARIABLE, Word, significant_digits
-
-Sym: TypeAlias = Any
-"""A sympy expression: sympy has no types."""
+from symseed.presenting import Sym, build
+from symseed.recovery import CONSTANT, LITERAL, Word, significant_digits
 
 SNAP_TOLERANCE = 1e-6
 """Relative distance up to which a fitted constant is taken for a simpler number."""
@@ -60,12 +58,12 @@ def proof(
     """
     variables = [_variable(sign) for sign in signs]
     places = [_place(variables, signs, point) for point in points]
-    given, wanted = _build(expression, variables, _decimal), _build(target, variables, _decimal)
+    given, wanted = build(expression, variables, _decimal), build(target, variables, _decimal)
     if _agree(given, wanted, places) and (step := _vanishes(given, wanted)):
         return step
     if not any(kind in (CONSTANT, LITERAL) for kind, _ in (*expression, *target)):
         return ""
-    wanted = _build(target, variables, _meant)
+    wanted = build(target, variables, _meant)
     known = _numbers(wanted)
     for manner, snapped in _snapped(expression, variables, known):
         if _agree(snapped, wanted, places) and (step := _vanishes(snapped, wanted)):
@@ -83,50 +81,6 @@ def _variable(sign: int) -> Sym:
 def _place(variables: Sequence[Sym], signs: Sequence[int], point: Sequence[float]) -> dict[Sym, Sym]:
     pairs = zip(variables, signs, point, strict=True)
     return {(-variable if sign < 0 else variable): sympy.Rational(abs(x) if sign else x) for variable, sign, x in pairs}
-
-
-def _build(words: Sequence[Word], variables: Sequence[Sym], number: Callable[[str, str], Sym]) -> Sym:
-    """Return the sympy expression of a prefix; `number` says what a literal or constant stands for."""
-    operators = _operators()
-    waiting: list[Sym] = []
-    for kind, value in reversed(words):
-        if kind == VARIABLE:
-            waiting.append(variables[int(value)])
-        elif kind in (LITERAL, CONSTANT):
-            waiting.append(number(kind, value))
-        else:
-            arity, function = operators[kind]
-            waiting.append(function(*(waiting.pop() for _ in range(arity))))
-    return waiting[0]
-
-
-def _operators() -> dict[str, tuple[int, Callable[..., Sym]]]:
-    """Each operator of `opcodes.hpp` in sympy's terms, with its arity."""
-    return {
-        "add": (2, lambda a, b: a + b),
-        "sub": (2, lambda a, b: a - b),
-        "mul": (2, lambda a, b: a * b),
-        "div": (2, lambda a, b: a / b),
-        "pow": (2, lambda a, b: a**b),
-        "min": (2, sympy.Min),
-        "max": (2, sympy.Max),
-        "sin": (1, sympy.sin),
-        "cos": (1, sympy.cos),
-        "tan": (1, sympy.tan),
-        "exp": (1, sympy.exp),
-        "log": (1, sympy.log),
-        "sqrt": (1, sympy.sqrt),
-        "square": (1, lambda a: a**2),
-        "cube": (1, lambda a: a**3),
-        "quartic": (1, lambda a: a**4),
-        "inv": (1, lambda a: 1 / a),
-        "neg": (1, lambda a: -a),
-        "abs": (1, sympy.Abs),
-        "tanh": (1, sympy.tanh),
-        "sigmoid": (1, lambda a: 1 / (1 + sympy.exp(-a))),
-        "expneg": (1, lambda a: sympy.exp(-a)),
-        "logabs": (1, lambda a: sympy.log(sympy.Abs(a))),
-    }
 
 
 def _decimal(kind: str, value: str) -> Sym:  # noqa: ARG001 - one of several readings of a number
@@ -234,7 +188,7 @@ def _combine_logarithms(difference: Sym) -> Sym:
 
 def _snapped(expression: Sequence[Word], variables: Sequence[Sym], known: Sequence[Sym]) -> Iterator[tuple[str, Sym]]:
     """Give forms of the expression in which every fitted constant has become an exact number."""
-    raw = _build(expression, variables, _approximate)
+    raw = build(expression, variables, _approximate)
     for manner, form in _written(raw, known):
         exact = _snap_all(form, known)
         if exact is not None:

@@ -50,7 +50,8 @@ def _shortened(writer: Writer, part: Part, values: np.ndarray) -> Part | None:
             continue
         spread = values[begin].max() - values[begin].min()
         if spread <= _SAME * scale[begin] and len(values[begin]) > 1:
-            return writer.splice(part, begin, end, writer.number(float(np.median(values[begin]))))
+            middle = float(np.sort(values[begin])[len(values[begin]) // 2])
+            return writer.splice(part, begin, end, writer.number(middle))
         same = np.abs(values[begin + 1 : end] - values[begin]).max(axis=1) <= _SAME * scale[begin]
         inner = [(writer.end(part.ids, at) - at, at) for at in range(begin + 1, end) if same[at - begin - 1]]
         if inner:
@@ -71,6 +72,7 @@ def tidied(writer: Writer, part: Part, dataset: Dataset) -> Part:
     """Return a formula simplified, polished, and with plain numbers where that does not lengthen the description."""
     part = simplified(writer, part, dataset)
     part = part_of(polished(writer.population([part]), dataset), 0)
+    part = simplified(writer, part, dataset)  # a constant may have become 1 or 0
     length = _length(writer, part, dataset)
     while math.isfinite(length):
         trials = [_tried(writer, part, place, value, dataset) for place, value in _steps(writer, part, dataset)]

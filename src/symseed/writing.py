@@ -121,6 +121,12 @@ class Writer:
         """Return whole formulas as rows, at least one."""
         return Population.from_expressions([Expression(self.library, part.ids, part.constants) for part in parts])
 
+    def part(self, expression: Expression) -> Part | None:
+        """Return an expression of another library as a part; None where it has tokens that this one lacks."""
+        own = {(token.kind, token.name): i for i, token in enumerate(self.library.tokens)}
+        ids = tuple(own.get((token.kind, token.name), -1) for token in expression.tokens)
+        return None if -1 in ids else Part(ids, expression.constants)
+
     def translated(self, population: Population) -> Population:
         """Return rows of another library, all of whose tokens this one has, as rows of this one."""
         if population.library == self.library:

@@ -1,0 +1,135 @@
+"""Formulas in the notations of others: sympy's objects, LaTeX, and MathML for web pages.
+
+Everything is built token by token from our own tree; no text is ever read as a formula, so a column may have any name.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import string
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import sympy
+
+from symseed import parsing
+from symseed.expression import Expression
+from symseed.recovery import CONSTANT, LITERAL, VARIABLE, Word, words
+from symseed.tokens import Token, TokenKind
+
+Sym: TypeAlias = Any
+"""A sympy expression: sympy has no types."""
+
+DIGITS = 4
+"""Significant digits of numbers that are for the eye."""
+_LARGEST_INTEGER = 1_000_000
+_TEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{character: f"\\{character}" for character in "{}$&%#_"},
+}
+
+
+def to_sympy(expression: Expression) -> Sym:
+    """Return an expression as a sympy object, whose symbols have the names of the columns."""
+    return _built(expression, sympy.Symbol, None)
+
+
+def to_latex(expression: Expression) -> str:
+    """Return an expression as LaTeX, its numbers to a few digits; unusual names stand as upright text."""
+    names = {
+        sympy.Symbol(token.name): rf"\text{{{_escaped(token.name)}}}"
+        for token in _used(expression)
+        if not parsing.is_plain(token.name)
+    }
+    return str(sympy.latex(_built(expression, sympy.Symbol, DIGITS), symbol_names=names))
+
+
+def to_mathml(expression: Expression) -> str:
+    """Return an expression as a MathML element, its numbers to a few digits; names are escaped."""
+    # sympy does not escape names, so it does not see them: each column has letters in its place.
+    names = {token.name: f"Zq{_letters(place)}qZ" for place, token in enumerate(_used(expression))}
+    inner = sympy.mathml(_built(expression, lambda name: sympy.Symbol(names[name]), DIGITS), printer="presentation")
+    written = {f"<mi>{letters}</mi>": _mathml_name(name) for name, letters in names.items()}
+    inner = re.sub("<mi>Zq[a-z]+qZ</mi>", lambda match: written[match[0]], inner)
+    return f'<math xmlns="http://www.w3.org/1998/Math/MathML">{inner}</math>'
+
+
+def _letters(place: int) -> str:
+    return "".join(string.ascii_lowercase[int(digit)] for digit in str(place))
+
+
+def _mathml_name(name: str) -> str:
+    match = re.fullmatch(r"([A-Za-z]+)_?(\d+)", name)
+    if match is None:
+        return f"<mi>{html.escape(name)}</mi>"
+    return f"<msub><mi>{match[1]}</mi><mn>{match[2]}</mn></msub>"
+
+
+def _used(expression: Expression) -> list[Token]:
+    """The variables that occur, each once."""
+    return list(dict.fromkeys(token for token in expression.tokens if token.kind is TokenKind.VARIABLE))
+
+
+def _built(expression: Expression, symbol: Callable[[str], Sym], digits: int | None) -> Sym:
+    """Return the sympy object with numbers of so many digits; None: of all that they have."""
+
+    def number(kind: str, value: str) -> Sym:  # noqa: ARG001 - literals and constants are numbers alike
+        given = float(value)
+        if given.is_integer() and abs(given) <= _LARGEST_INTEGER:
+            return sympy.Integer(int(given))
+        return sympy.Float(given) if digits is None else sympy.Float(f"{given:.{digits}g}", digits)
+
+    symbols = {token.column: symbol(token.name) for token in _used(expression)}
+    variables = [symbols.get(column) for column in range(1 + max(symbols, default=-1))]
+    return build(words(expression), variables, number)
+
+
+def build(sequence: Sequence[Word], variables: Sequence[Sym], number: Callable[[str, str], Sym]) -> Sym:
+    """Return the sympy expression of a prefix; `number` says what a literal or constant stands for."""
+    operators = _operators()
+    waiting: list[Sym] = []
+    for kind, value in reversed(sequence):
+        if kind == VARIABLE:
+            waiting.append(variables[int(value)])
+        elif kind in (LITERAL, CONSTANT):
+            waiting.append(number(kind, value))
+        else:
+            arity, function = operators[kind]
+            waiting.append(function(*(waiting.pop() for _ in range(arity))))
+    return waiting[0]
+
+
+def _operators() -> dict[str, tuple[int, Callable[..., Sym]]]:
+    """Each operator of `opcodes.hpp` in sympy's terms, with its arity."""
+    return {
+        "add": (2, lambda a, b: a + b),
+        "sub": (2, lambda a, b: a - b),
+        "mul": (2, lambda a, b: a * b),
+        "div": (2, lambda a, b: a / b),
+        "pow": (2, lambda a, b: a**b),
+        "min": (2, sympy.Min),
+        "max": (2, sympy.Max),
+        "sin": (1, sympy.sin),
+        "cos": (1, sympy.cos),
+        "tan": (1, sympy.tan),
+        "exp": (1, sympy.exp),
+        "log": (1, sympy.log),
+        "sqrt": (1, sympy.sqrt),
+        "square": (1, lambda a: a**2),
+        "cube": (1, lambda a: a**3),
+        "quartic": (1, lambda a: a**4),
+        "inv": (1, lambda a: 1 / a),
+        "neg": (1, lambda a: -a),
+        "abs": (1, sympy.Abs),
+        "tanh": (1, sympy.tanh),
+        "sigmoid": (1, lambda a: 1 / (1 + sympy.exp(-a))),
+        "expneg": (1, lambda a: sympy.exp(-a)),
+        "logabs": (1, lambda a: sympy.log(sympy.Abs(a))),
+    }
+
+
+def _escaped(name: str) -> str:
+    return "".join(_TEX.get(character, character) for character in " ".join(name.split()))

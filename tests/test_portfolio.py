@@ -1,0 +1,377 @@
+"""The portfolio: it solves what it should, keeps to its budget, and gives a front with one choice in it."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from symseed import Dataset, Expression, Library, SettingsError, SpaceError, benchmarks, evaluate, methods, portfolio
+from symseed.assembly import Assembler, AssemblySettings
+from symseed.completion import CompletionSettings
+from symseed.constraints import PAPER
+from symseed.dataset import Floats
+from symseed.errors import DataError
+from symseed.evolution import EvolutionSettings
+from symseed.front import Front
+from symseed.portfolio import Formula, Portfolio, PortfolioSettings, Solution, Track, Turn
+from symseed.recovery import Checker, Verdict
+from symseed.search import Budget, SearchSettings, StopReason
+from symseed.writing import Part, Writer
+
+KOZA = Library.of(["add", "sub", "mul", "div", "sin", "cos", "exp", "log"], 1)
+x = np.random.default_rng(0).uniform(0.2, 3.0, 40)
+_SEARCH = SearchSettings(batch=40, evolution=EvolutionSettings(4))
+_PLAIN = Track(dataclasses.replace(_SEARCH, completion=CompletionSettings(max_bytes=2**16)), 20, PAPER, False, 2)
+_FITTED = Track(_SEARCH, 20, PAPER, True, 1)
+_ASSEMBLY = AssemblySettings(features=40, more_features=60, newer=20, matches=4, blocks=False)
+SMALL = PortfolioSettings((_PLAIN, _FITTED), _ASSEMBLY, parts=2, tidied=2)
+"""A turn of some 500 expressions."""
+SEARCHES = dataclasses.replace(SMALL, assembly=None)
+
+
+def noisy(seed: int = 0, y: Floats | None = None) -> Dataset:
+    return Dataset.of(x, (np.sin(x * x) / x if y is None else y) + np.random.default_rng(seed).normal(0.0, 0.3, len(x)))
+
+
+def solve(
+    data: Dataset,
+    settings: PortfolioSettings = SMALL,
+    *,
+    library: Library = KOZA,
+    budget: Budget | None = None,
+    seed: int = 0,
+) -> Solution:
+    return portfolio.run(library, data, settings, seed=seed, budget=budget or Budget(3_000))
+
+
+def timeless(solution: Solution) -> Solution:
+    return dataclasses.replace(
+        solution, history=tuple(dataclasses.replace(turn, seconds=0.0) for turn in solution.history)
+    )
+
+
+# --- What it finds ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def checker() -> Iterator[Checker]:
+    with Checker() as running:
+        yield running
+
+
+@pytest.mark.parametrize("name", ["Jin-4", "Nguyen-12", "R-2", "Neat-9"])
+def test_problems_that_searches_seldom_solve_are_solved_before_the_first_of_them(name: str, checker: Checker) -> None:
+    problem, method = benchmarks.get(name), methods.get("default")
+    assert method.portfolio is not None
+    assert problem.target is not None
+    train, test = problem.datasets()
+    solution = solve(train, method.portfolio, library=problem.library, budget=Budget(50_000))
+    assert solution.reason is StopReason.SOLVED
+    assert len(solution.history) == 1
+    assert solution.history[0].charged < 1_000
+    assert checker.check(solution.best.expression, problem.target, test).verdict is Verdict.EXACT
+
+
+def test_what_the_tracks_find_is_found_without_assembly() -> None:
+    """x^2 + x, by a search; the answer has no constants, and is in the library that has them."""
+    solution = solve(Dataset.of(x, x * x + x), SEARCHES, budget=Budget(50_000))
+    assert solution.reason is StopReason.SOLVED
+    assert solution.history[-1].index > 0
+    assert solution.best.mean_square < 1e-28
+    np.testing.assert_allclose(solution.best.expression.evaluate(x), x * x + x, rtol=1e-12)
+
+
+def test_noise_leaves_the_form_and_its_constants() -> None:
+    """2 x + 3 sin(x) with 1 % of noise: nothing of it is explained away."""
+    data = noisy(1, np.zeros(len(x)))
+    data = Dataset.of(x, 2.0 * x + 3.0 * np.sin(x) + 0.03 * (data.y / 0.3))
+    solution = solve(data, budget=Budget(1_500))
+    assert len(solution.best.expression) <= 9
+    np.testing.assert_allclose(solution.best.expression.evaluate(x), 2.0 * x + 3.0 * np.sin(x), rtol=1e-12)
+
+
+def test_pure_noise_is_described_by_a_number() -> None:
+    lengths = [len(solve(noisy(seed, np.full(len(x), 5.0)), budget=Budget(600)).best.expression) for seed in range(4)]
+    assert sorted(lengths)[:3] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("value", [0.0, 2.5, -1e-9, 1e100, 0.1 + 0.2])
+def test_a_constant_target_is_that_constant_at_once(value: float) -> None:
+    solution = solve(Dataset.of(x, np.full(len(x), value)))
+    assert solution.reason is StopReason.SOLVED
+    assert (len(solution.history), len(solution.front), len(solution.best.expression)) == (1, 1, 1)
+    assert solution.best.expression.constants[0] == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize("y", [np.full(len(x), 1e307), 1e200 * np.sin(x), 1e-200 * np.sin(x)])
+def test_a_target_whose_squares_are_no_numbers_gets_a_sentence(y: Floats) -> None:
+    with pytest.raises(DataError, match="Scale it"):
+        solve(Dataset.of(x, y))
+
+
+def test_one_sample_is_a_number() -> None:
+    solution = solve(Dataset.of([2.0], [3.0]))
+    assert str(solution.best.expression) == "3.0"
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_few_samples_get_an_answer(count: int) -> None:
+    solution = solve(Dataset.of(x[:count], np.sin(5.0 * x[:count])), budget=Budget(400))
+    assert np.isfinite(solution.best.description)
+
+
+@pytest.mark.parametrize(
+    ("operators", "constants"),
+    [(["add", "mul", "sin"], False), (["add", "mul", "sin"], True), (["add", "sin", 2.0], False)],
+)
+def test_a_library_with_or_without_constants_gives_formulas_with_them(
+    operators: list[str | float], constants: bool
+) -> None:
+    library = Library.of(operators, 1, constants=constants)
+    solution = solve(Dataset.of(x, np.sin(x) + 2.5), library=library)
+    assert solution.reason is StopReason.SOLVED
+    assert solution.best.mean_square < 1e-28
+    assert {token.name for token in solution.best.expression.tokens} <= {"add", "sin", "x1", "const", "2.0", "mul"}
+
+
+def test_a_library_of_variables_alone_is_enough() -> None:
+    assert str(solve(Dataset.of(x, x), library=Library.of([], 1)).best.expression) == "x1"
+
+
+def test_a_library_without_variables_is_refused_with_a_sentence() -> None:
+    with pytest.raises(SpaceError, match="at least one variable"):
+        solve(Dataset.of(x, x), library=Library.of(["add", 2.0], 0))
+
+
+TEN = Library.of(["add", "sub", "mul", "sin"], 10)
+
+
+def ten_columns() -> Dataset:
+    X = np.random.default_rng(3).uniform(-1.0, 1.0, (80, 10))
+    return Dataset.of(X, X[:, 3] * X[:, 7] + X[:, 2])
+
+
+def test_ten_columns_of_which_three_matter() -> None:
+    """Without division, as all combinations of ten powers would take minutes."""
+    solution = solve(ten_columns(), library=TEN)
+    assert solution.reason is StopReason.SOLVED
+    assert {token.name for token in solution.best.expression.tokens} - {"add", "mul"} == {"x3", "x4", "x8"}
+
+
+def test_ten_columns_with_division() -> None:
+    library = Library.of(["add", "sub", "mul", "div", "sin"], 10)
+    solution = solve(ten_columns(), library=library, budget=Budget(3_000, 5.0))
+    assert solution.history[-1].seconds < 30.0
+
+
+def test_samples_are_drawn_from_many_and_all_of_them_are_judged() -> None:
+    many = np.random.default_rng(5).uniform(0.2, 3.0, 2_000)
+    data = Dataset.of(many, np.exp(many) - 2.0 * many)
+    settings = dataclasses.replace(SMALL, samples=50)
+    running = Portfolio(KOZA, data, settings, seed=0, budget=Budget(3_000))
+    assert len(running.sample) == 50
+    assert set(running.sample.y) <= set(data.y)
+    (turn,) = running.turns()
+    assert turn.best.mean_square == pytest.approx(
+        float(np.mean((turn.best.expression.evaluate(many) - data.y) ** 2)), abs=1e-28
+    )
+
+
+# --- Budget and reproducibility --------------------------------------------------------------------------------------
+
+
+def test_the_same_seed_gives_the_same_answer_and_another_goes_another_way() -> None:
+    one, again, other = (solve(noisy(), budget=Budget(2_500), seed=seed) for seed in (3, 3, 4))
+    assert len(one.history) > 2
+    assert timeless(again) == timeless(one)
+    assert [turn.evaluated for turn in other.history] != [turn.evaluated for turn in one.history]
+
+
+@pytest.mark.parametrize("expressions", [1, 700, 2_500])
+def test_a_budget_of_expressions_ends_it_within_a_turn(expressions: int) -> None:
+    solution = solve(noisy(), budget=Budget(expressions))
+    *before, last = (turn.charged for turn in solution.history)
+    assert solution.reason is StopReason.EXPRESSIONS
+    assert all(charged < expressions for charged in before)
+    # One turn of a track is two rounds of at most 40 * (1 + 4) and as many completions; then there is one assembly.
+    assert expressions <= last <= expressions + 2 * 2 * 200 + 100
+
+
+def test_a_budget_of_seconds_ends_it_within_a_turn() -> None:
+    solution = solve(noisy(), SEARCHES, budget=Budget(None, 0.3))
+    assert solution.reason is StopReason.SECONDS
+    *before, last = (turn.seconds for turn in solution.history)
+    assert all(seconds < 0.3 for seconds in before)
+    assert last >= 0.3
+    assert len(before) > 1
+
+
+def test_turns_count_what_was_done() -> None:
+    history = solve(noisy(), budget=Budget(2_500)).history
+    assert [turn.index for turn in history] == list(range(len(history)))
+    assert [turn.reason for turn in history[:-1]] == [None] * (len(history) - 1)
+    for earlier, later in itertools.pairwise(history):
+        assert later.charged > earlier.charged
+        assert later.evaluated > earlier.evaluated
+        assert later.completion.lookups > earlier.completion.lookups
+        assert later.best.description <= earlier.best.description
+    for turn in history:
+        assert turn.unique <= turn.evaluated <= turn.charged + 100
+
+
+def test_assembly_gets_more_to_begin_with_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    original = Assembler.__init__
+
+    def watched(self: Assembler, writer: Writer, data: Dataset, settings: AssemblySettings) -> None:
+        asked.append(settings.features)
+        original(self, writer, data, settings)
+
+    monkeypatch.setattr(Assembler, "__init__", watched)
+    assert len(solve(noisy(), dataclasses.replace(SMALL, enlarged=2), budget=Budget(2_500)).history) > 3
+    assert asked == [40, 60]
+
+
+def test_a_portfolio_without_tracks_is_refused() -> None:
+    with pytest.raises(SettingsError, match="at least one track"):
+        solve(noisy(), PortfolioSettings(()))
+
+
+# --- Ctrl-C ----------------------------------------------------------------------------------------------------------
+
+
+class Interrupt:
+    """Takes the place of a method and raises at its n-th call."""
+
+    def __init__(self, at: int) -> None:
+        self.left = at
+
+    def __call__(self, *arguments: object) -> None:
+        self.left -= 1
+        if self.left <= 0:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("at", [1, 2, 5])
+def test_an_interrupt_between_rounds_returns_the_best_so_far(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(portfolio._Run, "turn", Interrupt(at))
+    solution = solve(noisy())
+    assert solution.reason is StopReason.INTERRUPTED
+    assert solution.best == solution.history[-1].best
+    assert solution.best in solution.front
+    assert len(solution.history) == 2 + (at - 1) // 2
+
+
+@pytest.mark.parametrize("at", [1, 3, 12])
+def test_an_interrupt_within_a_search_returns_the_best_so_far(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the search has scored something by then, and ends itself, or not."""
+    interrupt = Interrupt(at)
+    original = Front.add
+
+    def add(front: Front, scored: object) -> None:
+        interrupt()
+        original(front, scored)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Front, "add", add)
+    solution = solve(noisy(), budget=Budget(50_000))
+    assert solution.reason is StopReason.INTERRUPTED
+    assert np.isfinite(solution.best.description)
+    assert solution.history[-1].charged < 5_000
+
+
+def test_an_interrupt_while_the_first_formulas_are_put_together_returns_the_mean(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Assembler, "first", Interrupt(1))
+    data = noisy()
+    solution = solve(data)
+    assert (solution.reason, len(solution.history)) == (StopReason.INTERRUPTED, 1)
+    assert solution.best.expression.constants[0] == pytest.approx(data.y.mean())
+
+
+def test_an_interrupt_before_there_is_anything_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(portfolio._Pool, "add", Interrupt(1))
+    with pytest.raises(KeyboardInterrupt):
+        solve(noisy())
+
+
+# --- The front -------------------------------------------------------------------------------------------------------
+
+
+def assert_is_a_front(front: tuple[Formula, ...], data: Dataset) -> None:
+    lengths = [len(formula.expression) for formula in front]
+    errors = [formula.mean_square for formula in front]
+    assert lengths == sorted(set(lengths))
+    assert all(later < earlier for earlier, later in itertools.pairwise(errors))
+    rows = Writer(front[0].expression.library).population(
+        [Part(formula.expression.ids, formula.expression.constants) for formula in front]
+    )
+    np.testing.assert_allclose(evaluate(rows, data).error / data.total_weight, errors)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_front_is_better_the_longer_and_holds_the_choice(seed: int) -> None:
+    data = noisy(seed)
+    solution = solve(data, budget=Budget(2_000), seed=seed)
+    assert len(solution.front) > 2
+    assert_is_a_front(solution.front, data)
+    assert solution.best in solution.front
+    assert solution.best.description == min(formula.description for formula in solution.front)
+    assert solution.best == solution.history[-1].best
+
+
+def read(prefix: str, writer: Writer) -> Part:
+    expression = Expression.parse_prefix(prefix, writer.library)
+    return Part(expression.ids, expression.constants)
+
+
+def test_a_front_holds_the_choice_also_where_a_shorter_one_errs_less() -> None:
+    """c x is shorter than x + sin(x) and nearer to the data, but its constant costs more than a token."""
+    writer = Writer(Library((*KOZA.tokens, *Library.of(["const"], 0).tokens)))
+    factor = float(x @ (x + np.sin(x)) / (x @ x))
+    data = Dataset.of(x, 0.51 * factor * x + 0.49 * (x + np.sin(x)))
+    pool = portfolio._Pool(writer, data)
+    pool.add([read(f"mul const({factor!r}) x1", writer), read("add x1 sin x1", writer)])
+    assert pool.best is not None
+    assert str(pool.best.expression) == "x1 + sin(x1)"
+    assert pool.best in pool.front()
+
+
+def test_of_each_length_the_shortest_description_is_kept() -> None:
+    writer = Writer(Library((*KOZA.tokens, *Library.of(["const"], 0).tokens)))
+    data = noisy(0, 2.0 * x)
+    pool = portfolio._Pool(writer, data)
+    assert pool.front() == ()
+    assert not pool.is_solved
+    pool.add(
+        [read(prefix, writer) for prefix in ("mul const(2.001) x1", "mul const(2) x1", "add x1 x1", "log sub x1 x1")]
+    )
+    assert [str(formula.expression) for formula in pool.front()] == ["x1 + x1"]
+    pool.add([read("const(3)", writer), read("add mul const(2) x1 const(0.001)", writer)])
+    assert [len(formula.expression) for formula in pool.front()][:2] == [1, 3]
+    assert pool.best is not None
+    assert str(pool.best.expression) == "x1 + x1"
+    assert [str(formula.expression) for formula in pool.shortest(1)] == ["x1 + x1"]
+
+
+def test_a_solution_with_as_many_constants_as_samples_explains_nothing() -> None:
+    """A line through two points is no answer, one through forty is."""
+    writer = Writer(Library((*KOZA.tokens, *Library.of(["const"], 0).tokens)))
+    for count, is_answer in ((3, False), (40, True)):
+        data = Dataset.of(x[:count], 2.0 * x[:count] + 1.0)
+        pool = portfolio._Pool(writer, data)
+        pool.add([read("add mul const(2) x1 const(1)", writer)])
+        assert pool.is_solved is is_answer
+
+
+def test_turns_come_one_by_one_and_the_last_says_why() -> None:
+    running = Portfolio(KOZA, noisy(), SMALL, seed=0, budget=Budget(1_500))
+    turns: list[Turn] = []
+    for turn in running.turns():
+        turns.append(turn)
+        assert turn.best in running.front()
+    assert [turn.reason is None for turn in turns] == [True] * (len(turns) - 1) + [False]
