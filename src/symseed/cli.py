@@ -77,7 +77,7 @@ def evaluate(data: str, formulas: tuple[str, ...], target: str, restarts: int, a
 @click.option("--maxsize", type=int, help="Most tokens of a formula; the method's own limit where left out.")
 @click.option("--max-evals", type=int, help="Most expressions; the method's own budget where left out.")
 @click.option("--max-time", type=float, help="Most seconds.")
-@click.option("--patience", default=12, show_default=True, help="Turns of `default` without another choice.")
+@click.option("--patience", default=8, show_default=True, help="Turns of `default` without another choice.")
 @click.option("--stop-nmse", default=1e-12, show_default=True, help="An error that ends other methods' searches.")
 @click.option("--seed", default=0, show_default=True)
 @click.option("--threads", default=1, show_default=True, help="Of scoring. The answer does not depend on it.")

@@ -153,7 +153,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         early_stop_condition: a loss that is good enough, or a function of loss and complexity that says whether a
             formula is.
         patience: turns after which the search ends if the choice has not changed; None: never. Eight turns are four
-            rounds of assembly, the enlarged one included: on noisy data the choice seldom changes later.
+            rounds of assembly, the enlarged one included.
         model_selection: which formula of the front is chosen.
             "best": the one of the shortest description (tokens, constants to the precision that the data give them,
             and the errors, in nats), and a mere number where no formula shortens that by 3 nats.
