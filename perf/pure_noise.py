@@ -1,0 +1,35 @@
+"""How often `default` chooses a mere number in pure noise: `python perf/pure_noise.py [draws] [seconds]`."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from symseed import Budget, Dataset, Library, methods, portfolio
+
+OPERATORS = ("add", "sub", "mul", "div", "sqrt", "square", "exp", "log", "sin", "cos")
+SAMPLES = (20, 50, 200)
+
+
+def main() -> None:
+    """Search in draws of pure noise, of 20, 50 and 200 samples in turn."""
+    draws = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 3.0
+    settings = methods.get("default").portfolio
+    assert settings is not None, "`default` is a portfolio"
+    library = Library.of(OPERATORS, 2)
+    chosen = 0
+    for draw in range(draws):
+        rng = np.random.default_rng(1000 + draw)
+        samples = SAMPLES[draw % len(SAMPLES)]
+        data = Dataset.of(rng.uniform(0.1, 3.0, (samples, 2)), rng.normal(1.0, 1.0, samples))
+        found = portfolio.run(library, data, settings, seed=draw, budget=Budget(2_000_000, seconds)).best.expression
+        chosen += len(found) == 1
+        if len(found) > 1:
+            print(f"draw {draw}, {samples} samples: {found}")
+    print(f"a mere number in {chosen} of {draws} draws, {seconds:g} s each")
+
+
+if __name__ == "__main__":
+    main()
