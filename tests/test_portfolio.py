@@ -362,9 +362,9 @@ def test_a_solution_with_as_many_constants_as_samples_explains_nothing() -> None
     """A line through two points is no answer, one through forty is."""
     writer = Writer(Library((*KOZA.tokens, *Library.of(["const"], 0).tokens)))
     for count, is_answer in ((3, False), (40, True)):
-        data = Dataset.of(x[:count], 2.0 * x[:count] + 1.0)
+        data = Dataset.of(x[:count], 2.12345678 * x[:count] + 1.3456789)  # numbers that are not plain
         pool = portfolio._Pool(writer, data)
-        pool.add([read("add mul const(2) x1 const(1)", writer)])
+        pool.add([read("add mul const(2.12345678) x1 const(1.3456789)", writer)])
         assert pool.is_solved is is_answer
 
 
@@ -375,3 +375,13 @@ def test_turns_come_one_by_one_and_the_last_says_why() -> None:
         turns.append(turn)
         assert turn.best in running.front()
     assert [turn.reason is None for turn in turns] == [True] * (len(turns) - 1) + [False]
+
+
+def test_plain_numbers_do_not_keep_an_answer_from_being_one() -> None:
+    """x^9 + ... + x, nested, has eight constants for twenty samples; all of them are 1."""
+    train, _ = benchmarks.get("Livermore-9").datasets()
+    settings = methods.get("default").portfolio
+    assert settings is not None
+    solution = portfolio.run(benchmarks.get("Livermore-9").library, train, settings, budget=Budget(1_000))
+    assert solution.reason is StopReason.SOLVED
+    assert len(solution.history) == 1

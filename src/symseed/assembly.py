@@ -81,7 +81,7 @@ class Assembler:
 
     def first(self) -> list[Part]:
         """Return the formulas that need no search: blocks and matches in every small context."""
-        contexts = [context for context in map(self._context_of, self._frames()) if context is not None]
+        contexts = [context for context in itertools.starmap(self._context, self._frames()) if context is not None]
         formulas = self._formulas(contexts)
         if self._settings.blocks and self._writer.has("add", "mul", "div") and contexts and contexts[0].rest == 0:
             rationals = sorted(self._rationals(contexts[0]), key=lambda pair: pair[0])
@@ -128,9 +128,6 @@ class Assembler:
             yield writer.apply(name, part, variable), place + 1
             if name in ("sub", "div", "pow"):
                 yield writer.apply(name, variable, part), place + 2
-
-    def _context_of(self, frame: tuple[Part, int]) -> Context | None:
-        return self._context(*frame)
 
     def _context(self, part: Part, begin: int) -> Context | None:
         wish = self._wishes(part, self._data)[begin]
@@ -258,7 +255,7 @@ class Assembler:
             context = contexts[c]
             offset, factor = matching.affine_fit(context.wish, context.weight, self._values[k])
             filling = self._affine(offset, factor, self._parts[k])
-            out.append(self._writer.splice(context.part, context.begin, context.end, filling))
+            out.append(self._fill(context, filling))
         return out
 
     def _pairs(self) -> list[Part]:
@@ -296,7 +293,7 @@ class Assembler:
         return self._writer.affine(offset, factor, part)
 
     def _blocks(self, contexts: Sequence[Context]) -> list[Part]:
-        """Polynomials in the holes where they describe the data best, and rational functions likewise."""
+        """Polynomials in the holes where they describe the data best."""
         X = self._data.X[:, self._writer.columns]
         found: list[tuple[float, Part]] = []
         for context in self._promising(contexts, X):

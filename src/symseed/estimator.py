@@ -470,7 +470,7 @@ class _Search:
             threads=self._plan.threads,
         )
         reason = self._followed(portfolio, is_at_once=is_at_once)
-        parts = [Part(formula.expression.ids, formula.expression.constants) for formula in portfolio.front()]
+        parts = [formula.part for formula in portfolio.front()]
         return self._front([*parts, *self._best_part(portfolio)], reason)
 
     def _scaled_known(self) -> list[Expression]:
@@ -480,7 +480,7 @@ class _Search:
 
     def _best_part(self, portfolio: Portfolio) -> list[Part]:
         best = portfolio.best
-        return [Part(best.expression.ids, best.expression.constants)] if best is not None else []
+        return [best.part] if best is not None else []
 
     def _followed(self, portfolio: Portfolio, *, is_at_once: bool) -> str:
         """Follow the turns to their end, and return why it came."""

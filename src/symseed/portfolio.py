@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from symseed import probes, search
+from symseed import numbers, probes, search
 from symseed.assembly import Assembler, AssemblySettings
 from symseed.completion import CompletionCounts
 from symseed.constraints import Constraint
@@ -25,7 +25,6 @@ from symseed.evaluation import evaluate
 from symseed.expression import Expression
 from symseed.front import Front
 from symseed.library import Library
-from symseed.population import Population
 from symseed.priors import SoftLength
 from symseed.regression import RegressionSettings, RegressionTask
 from symseed.search import Budget, SearchSettings, StopReason
@@ -36,9 +35,8 @@ from symseed.writing import Part, Writer, part_of
 
 SOLVED_NMSE = 1e-20
 """A formula with this error, and with few constants that are not plain, is the answer: nothing is left to explain."""
-
-
 LARGEST_TARGET = 1e140
+"""Of y's values, and one over it the least of their spread: squares must be numbers."""
 EVIDENCE = 3.0
 """Nats by which a formula must shorten the description of the data before it is chosen over a mere number: odds of
 twenty to one."""
@@ -90,6 +88,11 @@ class Formula:
     mean_square: float
     description: float
     """Nats of the formula and of the data given it: the smallest is the choice."""
+
+    @property
+    def part(self) -> Part:
+        """The formula as something to write with."""
+        return Part(self.expression.ids, self.expression.constants)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +234,7 @@ class Portfolio:
         self._take(found)
         # Formulas put together anew take seconds, which a search whose time is up has not.
         if self._assembler is not None and self._is_over() not in (StopReason.SOLVED, StopReason.SECONDS):
-            best = [self._writer_part(formula) for formula in self._pool.shortest(self._settings.parts)]
+            best = [formula.part for formula in self._pool.shortest(self._settings.parts)]
             self._take(self._assembler.next([*best, *found[: self._settings.parts]]))
 
     def _take(self, parts: Sequence[Part]) -> None:
@@ -250,9 +253,6 @@ class Portfolio:
     @property
     def _longest(self) -> int:
         return max(track.max_length for track in self._settings.tracks)
-
-    def _writer_part(self, formula: Formula) -> Part:
-        return Part(formula.expression.ids, formula.expression.constants)
 
     def _is_over(self) -> StopReason | None:
         if self._pool.is_solved:
@@ -308,8 +308,10 @@ class Portfolio:
         """The data that tracks see."""
         return self._sample
 
-    def solve(self, part: Part) -> None:
+    def solve(self, expression: Expression) -> None:
         """Take in a formula that a track says is the answer."""
+        part = self._writer.part(expression)
+        assert part is not None, "a track's library is part of the whole one"
         self._take([part])
 
 
@@ -338,9 +340,7 @@ class _Run:
         for step in itertools.islice(self._steps, self._track.rounds):
             self._last = step
             if step.reason is StopReason.SOLVED:
-                expression = step.best
-                writer = self._portfolio._writer
-                self._portfolio.solve(part_of(writer.translated(Population.from_expressions([expression])), 0))
+                self._portfolio.solve(step.best)
                 return
 
     def best(self, count: int, writer: Writer) -> list[Part]:
@@ -425,4 +425,5 @@ class _Pool:
             return self.best is not None
         small = self.best.mean_square <= SOLVED_NMSE * self._dataset.deviation**2
         values = [value for value in self.best.expression.constants if not np.isnan(value)]
-        return small and len(values) <= max(1, len(self._dataset) // 4)
+        fitted = sum(numbers.cost(value) is None for value in values)
+        return small and fitted <= max(1, len(self._dataset) // 4)

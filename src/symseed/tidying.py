@@ -61,11 +61,11 @@ def _shortened(writer: Writer, part: Part, values: np.ndarray) -> Part | None:
     return None
 
 
-def polished(population: Population, dataset: Dataset, *, restarts: int = 0, seed: int = 0) -> Population:
+def polished(population: Population, dataset: Dataset) -> Population:
     """Return rows with their constants fitted to the end."""
     if not population.library.has_constants:
         return population
-    return fit(population, dataset, FitSettings(iterations=100, restarts=restarts), seed=seed)[0]
+    return fit(population, dataset, FitSettings(iterations=100))[0]
 
 
 def tidied(writer: Writer, part: Part, dataset: Dataset) -> Part:
