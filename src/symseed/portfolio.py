@@ -3,6 +3,10 @@
 Each track is a search of its own (`search.py`), with or without fitted constants. After every few turns the best
 formulas so far are taken apart and put together anew (`assembly.py`), tidied (`tidying.py`), and judged by their
 description length (`description.py`). The answer is a front of formulas and one choice among them.
+
+Turns are counted in epochs. Where one ends, all that goes on is a small `PortfolioState`: caches and tables of
+completions begin anew, in a portfolio that goes on as in one that is made from the state later. So both come to the
+same end, to the last bit.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from symseed import numbers, probes, search
+from symseed import numbers, probes
 from symseed.assembly import Assembler, AssemblySettings
 from symseed.completion import CompletionCounts
 from symseed.constraints import Constraint
@@ -27,8 +31,9 @@ from symseed.front import Front
 from symseed.library import Library
 from symseed.priors import SoftLength
 from symseed.regression import RegressionSettings, RegressionTask
-from symseed.search import Budget, SearchSettings, StopReason
+from symseed.search import Budget, Search, SearchSettings, Snapshot, Step, StopReason
 from symseed.space import SearchSpace
+from symseed.task import Scored
 from symseed.tidying import polished, tidied
 from symseed.tokens import TokenKind, constant
 from symseed.writing import Part, Writer, part_of
@@ -71,6 +76,8 @@ class PortfolioSettings:
     """Formulas that are taken apart each time: those of the shortest description."""
     tidied: int = 6
     """Formulas that are tidied each time."""
+    epoch: int = 4
+    """Turns of an epoch."""
     samples: int = 500
     """Samples that the tracks see, drawn from the data where there are more; formulas are fitted and judged on all."""
 
@@ -101,12 +108,39 @@ class Turn:
 
     index: int
     best: Formula
+    unchanged: int
+    """For how many turns the choice has been the same."""
     charged: int
     evaluated: int
     unique: int
     completion: CompletionCounts
     seconds: float
     reason: StopReason | None
+
+
+@dataclass(frozen=True, slots=True)
+class TrackState:
+    """One of the searches between two epochs."""
+
+    search: Snapshot | None
+    """None: it has not begun."""
+    front: Scored | None
+
+
+@dataclass(frozen=True, slots=True)
+class PortfolioState:
+    """A portfolio between two epochs: all that its next turn depends on, beside what it was made with."""
+
+    turn: int
+    unchanged: int
+    seconds: float
+    charged: int
+    """Formulas that were no search's."""
+    formulas: tuple[Part, ...]
+    """The best of each length."""
+    number: Part
+    """The best mere number."""
+    tracks: tuple[TrackState, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +176,18 @@ class Portfolio:
         *,
         seed: int,
         budget: Budget,
+        patience: int | None = None,
         known: Sequence[Expression] = (),
         threads: int = 1,
+        begin: PortfolioState | None = None,
     ) -> None:
         """Prepare the searches.
 
         Args:
+            patience: turns without another choice after which it ends; None: never for that.
             known: formulas to begin with; those with tokens that the library lacks are left out.
             threads: of scoring. The answer does not depend on it.
+            begin: where to begin, if not at the first turn; the other arguments are those it was taken with.
         """
         if not settings.tracks:
             raise SettingsError("A portfolio needs at least one track, but there is none.")
@@ -160,7 +198,7 @@ class Portfolio:
                 f"squares are numbers, but it goes up to {largest:g} and spreads by {dataset.deviation:g}. Scale it."
             )
         self._dataset, self._settings, self._budget = dataset, settings, budget
-        self._known, self._threads = known, threads
+        self._known, self._threads, self._patience, self._seed = known, threads, patience, seed
         self._sample = dataset
         if len(dataset) > settings.samples:
             rows = np.sort(np.random.default_rng(seed).choice(len(dataset), settings.samples, replace=False))
@@ -171,37 +209,44 @@ class Portfolio:
         order = np.argsort(-probes.relevance(dataset), kind="stable")
         whole = Writer(self._full)
         self._writer = whole.of_columns([int(column) for column in order if column in whole.columns])
-        self._started = time.monotonic()
-        self._runs = [_Run(self, track, seed + 7919 * i) for i, track in enumerate(settings.tracks)]
+        self._started = time.monotonic() - (0.0 if begin is None else begin.seconds)
+        self._runs = self._begun(None if begin is None else begin.tracks)
         self._assembler: Assembler | None = None
         self._pool = _Pool(self._writer, dataset)
         self._own_charged = 0
+        self._unchanged = 0
+        self._state = begin
+        if begin is not None:
+            self._own_charged, self._unchanged = begin.charged, begin.unchanged
+            self._pool.add([*begin.formulas, begin.number])
+            self._assembler = self._assembler_of(begin.turn >= settings.enlarged)
 
     def turns(self) -> Iterator[Turn]:
         """Give one `Turn` after another; the last has a reason."""
-        settings = self._settings
         reason: StopReason | None = None
-        for index in itertools.count():
+        for index in itertools.count(0 if self._state is None else self._state.turn + 1):
+            before = self._pool.best
             try:
-                if index == 0:
-                    self._begin()
-                elif reason is None:
-                    for track in self._runs:
-                        track.turn()
-                        if self._is_over() is not None:
-                            break
-                    if index % settings.every == 0 or self._is_over() is not None:
-                        self._assemble()
-                    if index == settings.enlarged and self._is_over() is None:
-                        self._enlarge()
+                self._take_turn(index)
             except KeyboardInterrupt:
                 if self._pool.best is None:
                     raise
                 reason = StopReason.INTERRUPTED
+            self._unchanged = self._unchanged + 1 if before is not None and before == self._pool.best else 0
             reason = reason or self._is_over()
+            if reason is None and self._patience is not None and self._unchanged >= self._patience:
+                reason = StopReason.PATIENCE
+            if reason is None and index % self._settings.epoch == 0:
+                self._state = self._put_away(index)
+                self._runs = self._begun(self._state.tracks)
             yield self._turn(index, reason)
             if reason is not None:
                 return
+
+    @property
+    def state(self) -> PortfolioState | None:
+        """The portfolio as it was at the end of the last epoch; None before the first turn."""
+        return self._state
 
     def front(self) -> tuple[Formula, ...]:
         """Return the best formulas at each length."""
@@ -212,6 +257,40 @@ class Portfolio:
         """The choice so far; None before the first turn."""
         return self._pool.best
 
+    def _take_turn(self, index: int) -> None:
+        if index == 0:
+            self._begin()
+            return
+        for track in self._runs:
+            track.turn()
+            if self._is_over() is not None:
+                break
+        if index % self._settings.every == 0 or self._is_over() is not None:
+            self._assemble()
+        if index == self._settings.enlarged and self._is_over() is None:
+            self._assembler = self._assembler_of(is_enlarged=True)
+            if self._assembler is not None:
+                self._take(self._assembler.first())
+
+    def _put_away(self, index: int) -> PortfolioState:
+        return PortfolioState(
+            turn=index,
+            unchanged=self._unchanged,
+            seconds=time.monotonic() - self._started,
+            charged=self._own_charged,
+            formulas=self._pool.parts,
+            number=self._pool.number,
+            tracks=tuple(run.state for run in self._runs),
+        )
+
+    def _begun(self, states: Sequence[TrackState] | None) -> list[_Run]:
+        tracks = self._settings.tracks
+        begins = (None,) * len(tracks) if states is None else states
+        return [
+            _Run(self, track, self._seed + 7919 * i, begin)
+            for i, (track, begin) in enumerate(zip(tracks, begins, strict=True))
+        ]
+
     def _begin(self) -> None:
         mean = float(np.average(self._dataset.y, weights=self._dataset.weights))
         self._pool.add([self._writer.number(mean)])
@@ -219,15 +298,17 @@ class Portfolio:
         if known:
             fitted = polished(self._writer.population(known), self._dataset)
             self._pool.add([part_of(fitted, row) for row in range(len(fitted))])
-        if self._settings.assembly is not None and self._dataset.deviation > 0.0:
-            self._assembler = Assembler(self._writer, self._dataset, self._settings.assembly)
+        self._assembler = self._assembler_of(is_enlarged=False)
+        if self._assembler is not None:
             self._take(self._assembler.first())
 
-    def _enlarge(self) -> None:
-        if self._assembler is not None and self._settings.assembly is not None:
-            settings = replace(self._settings.assembly, features=self._settings.assembly.more_features)
-            self._assembler = Assembler(self._writer, self._dataset, settings)
-            self._take(self._assembler.first())
+    def _assembler_of(self, is_enlarged: bool) -> Assembler | None:
+        settings = self._settings.assembly
+        if settings is None or self._dataset.deviation == 0.0:
+            return None
+        if is_enlarged:
+            settings = replace(settings, features=settings.more_features)
+        return Assembler(self._writer, self._dataset, settings)
 
     def _assemble(self) -> None:
         found = [part for track in self._runs for part in track.best(self._settings.parts, self._writer)]
@@ -275,6 +356,7 @@ class Portfolio:
         return Turn(
             index=index,
             best=self._pool.best,
+            unchanged=self._unchanged,
             charged=self._charged,
             evaluated=self._own_charged + sum(run.evaluated for run in self._runs),
             unique=self._own_charged + sum(run.unique for run in self._runs),
@@ -318,7 +400,7 @@ class Portfolio:
 class _Run:
     """A track under way."""
 
-    def __init__(self, portfolio: Portfolio, track: Track, seed: int) -> None:
+    def __init__(self, portfolio: Portfolio, track: Track, seed: int, begin: TrackState | None) -> None:
         self._portfolio, self._track = portfolio, track
         library = portfolio.library_of(track)
         space = SearchSpace(
@@ -331,10 +413,20 @@ class _Run:
         settings = RegressionSettings(solved_nmse=SOLVED_NMSE, threads=portfolio.threads)
         task = RegressionTask(library, portfolio.sample, settings)
         self._front = Front(track.max_length)
-        self._steps = search.steps(
-            space, task, track.settings, seed=seed, budget=portfolio.budget, watch=self._front.add
+        if begin is not None and begin.front is not None:
+            self._front.add(begin.front)
+        self._begin = None if begin is None else begin.search
+        self._search = Search(
+            space,
+            task,
+            track.settings,
+            seed=seed,
+            budget=portfolio.budget,
+            watch=self._front.add,
+            begin=self._begin,
         )
-        self._last: search.Step | None = None
+        self._steps = iter(self._search)
+        self._last: Step | None = None
 
     def turn(self) -> None:
         for step in itertools.islice(self._steps, self._track.rounds):
@@ -354,24 +446,32 @@ class _Run:
         return [part_of(chosen, row) for row in range(len(chosen))]
 
     @property
+    def state(self) -> TrackState:
+        return TrackState(None if self._now is None else self._search.snapshot(), self._front.scored)
+
+    @property
+    def _now(self) -> Step | Snapshot | None:
+        return self._begin if self._last is None else self._last
+
+    @property
     def is_interrupted(self) -> bool:
         return self._last is not None and self._last.reason is StopReason.INTERRUPTED
 
     @property
     def charged(self) -> int:
-        return 0 if self._last is None else self._last.charged
+        return 0 if self._now is None else self._now.charged
 
     @property
     def evaluated(self) -> int:
-        return 0 if self._last is None else self._last.evaluated
+        return 0 if self._now is None else self._now.evaluated
 
     @property
     def unique(self) -> int:
-        return 0 if self._last is None else self._last.unique
+        return 0 if self._now is None else self._now.unique
 
     @property
     def completion(self) -> CompletionCounts:
-        return CompletionCounts() if self._last is None else self._last.completion
+        return CompletionCounts() if self._now is None else self._now.completion
 
 
 class _Pool:
@@ -397,6 +497,15 @@ class _Pool:
             is_number = formula.expression.tokens[0].kind is TokenKind.CONSTANT
             if is_number and (self._number is None or formula.description < self._number.description):
                 self._number = formula
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        return tuple(formula.part for formula in self._by_length.values())
+
+    @property
+    def number(self) -> Part:
+        assert self._number is not None, "the mean of y was put in first"
+        return self._number.part
 
     @property
     def best(self) -> Formula | None:
