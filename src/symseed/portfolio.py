@@ -23,7 +23,7 @@ from symseed.assembly import Assembler, AssemblySettings
 from symseed.completion import CompletionCounts
 from symseed.constraints import Constraint
 from symseed.dataset import Dataset
-from symseed.description import description_lengths
+from symseed.description import description_lengths, shortest
 from symseed.errors import DataError, SettingsError
 from symseed.evaluation import evaluate
 from symseed.expression import Expression
@@ -42,9 +42,15 @@ SOLVED_NMSE = 1e-20
 """A formula with this error, and with few constants that are not plain, is the answer: nothing is left to explain."""
 LARGEST_TARGET = 1e140
 """Of y's values, and one over it the least of their spread: squares must be numbers."""
-EVIDENCE = 3.0
-"""Nats by which a formula must shorten the description of the data before it is chosen over a mere number: odds of
-twenty to one."""
+
+
+def with_constants(library: Library) -> Library:
+    """Return a library with one fitted constant, at its end."""
+    return Library((*_without_constants(library).tokens, constant()))
+
+
+def _without_constants(library: Library) -> Library:
+    return Library(tuple(token for token in library.tokens if token.kind is not TokenKind.CONSTANT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,10 @@ class Track:
     rounds: int
     """How many rounds it has in each turn."""
     soft_length: SoftLength | None = None
+
+    def library(self, whole: Library) -> Library:
+        """Return the tokens that it searches with."""
+        return with_constants(whole) if self.constants else _without_constants(whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,11 +213,10 @@ class Portfolio:
         if len(dataset) > settings.samples:
             rows = np.sort(np.random.default_rng(seed).choice(len(dataset), settings.samples, replace=False))
             self._sample = Dataset.of(dataset.X[rows], dataset.y[rows], dataset.weights[rows], dataset.names)
-        plain = tuple(token for token in library.tokens if token.kind is not TokenKind.CONSTANT)
-        self._plain, self._full = Library(plain), Library((*plain, constant()))
+        self._library = library
         # What matters most comes first, where only so many variables can be looked at.
         order = np.argsort(-probes.relevance(dataset), kind="stable")
-        whole = Writer(self._full)
+        whole = Writer(with_constants(library))
         self._writer = whole.of_columns([int(column) for column in order if column in whole.columns])
         self._started = time.monotonic() - (0.0 if begin is None else begin.seconds)
         self._runs = self._begun(None if begin is None else begin.tracks)
@@ -251,6 +260,12 @@ class Portfolio:
     def front(self) -> tuple[Formula, ...]:
         """Return the best formulas at each length."""
         return self._pool.front()
+
+    def gather(self) -> list[Part]:
+        """Take in, and return, the best formulas that the searches have found."""
+        found = [part for track in self._runs for part in track.best(self._settings.parts, self._writer)]
+        self._take(found)
+        return found
 
     @property
     def best(self) -> Formula | None:
@@ -311,8 +326,7 @@ class Portfolio:
         return Assembler(self._writer, self._dataset, settings)
 
     def _assemble(self) -> None:
-        found = [part for track in self._runs for part in track.best(self._settings.parts, self._writer)]
-        self._take(found)
+        found = self.gather()
         # Formulas put together anew take seconds, which a search whose time is up has not.
         if self._assembler is not None and self._is_over() not in (StopReason.SOLVED, StopReason.SECONDS):
             best = [formula.part for formula in self._pool.shortest(self._settings.parts)]
@@ -381,9 +395,10 @@ class Portfolio:
         """How many threads score."""
         return self._threads
 
-    def library_of(self, track: Track) -> Library:
-        """Return the library that a track searches with."""
-        return self._full if track.constants else self._plain
+    @property
+    def library(self) -> Library:
+        """The tokens that it was made with."""
+        return self._library
 
     @property
     def sample(self) -> Dataset:
@@ -402,7 +417,7 @@ class _Run:
 
     def __init__(self, portfolio: Portfolio, track: Track, seed: int, begin: TrackState | None) -> None:
         self._portfolio, self._track = portfolio, track
-        library = portfolio.library_of(track)
+        library = track.library(portfolio.library)
         space = SearchSpace(
             library,
             min_length=1,
@@ -512,9 +527,9 @@ class _Pool:
         """The formula of the shortest description, or the mere number where that is as good."""
         if not self._by_length:
             return None
-        best = min(self._by_length.values(), key=lambda formula: formula.description)
-        number = self._number
-        return best if number is None or best.description < number.description - EVIDENCE else number
+        formulas = [*self._by_length.values(), *([] if self._number is None else [self._number])]
+        lengths = [formula.description for formula in formulas]
+        return formulas[shortest(lengths, [formula is self._number for formula in formulas])]
 
     def shortest(self, count: int) -> list[Formula]:
         return sorted(self._by_length.values(), key=lambda formula: formula.description)[:count]
