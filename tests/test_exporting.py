@@ -220,7 +220,7 @@ def single_operators() -> list[Expression]:
         "x1 + 1 / const(0)",
         "const(2)",
     ]
-    texts += ["1 / (x1 - 1)", "x1 - -3", "const(2)", "const(1) / const(3) * x1"]
+    texts += ["(const(3) ^ x1) ^ 2", "1 / (x1 - 1)", "x1 - -3", "const(2)", "const(1) / const(3) * x1"]
     texts += ["min(x1, const(3))", "max(min(x1, x2), x3)", "tan(x1) ^ min(x2, const(2))"]
     return found + [Expression.parse(text, LIBRARY) for text in texts]
 
@@ -471,6 +471,7 @@ def test_a_torch_modules_constants_can_be_trained_and_saved(torch: Any) -> None:
         assert torch.equal(twin(X), module(X))
         twin.constants.data += 1.0
         assert not torch.equal(twin(X), module(X)), "a copy is no second name"
+    assert not copy.deepcopy(module.requires_grad_(False)).constants.requires_grad
     assert module(X.reshape(5, 10, 2)).shape == (5, 10)
     assert "sin(b)" in repr(module)
 

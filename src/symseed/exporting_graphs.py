@@ -111,14 +111,14 @@ def to_torch(expression: Expression, *, dtype: Tensor = None) -> Tensor:
 
         def __reduce__(self) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
             # A class made in a function cannot be found by its name; the formula and the constants suffice.
-            return _restored, (expression, self.constants.dtype, self.state_dict())
+            return _restored, (expression, self.constants)
 
     return Formula()
 
 
-def _restored(expression: Expression, dtype: Tensor, state: dict[str, Tensor]) -> Tensor:
-    module = to_torch(expression, dtype=dtype)
-    module.load_state_dict(state)
+def _restored(expression: Expression, constants: Tensor) -> Tensor:
+    module = to_torch(expression, dtype=constants.dtype)
+    module.constants = constants
     return module
 
 
