@@ -235,7 +235,7 @@ def points() -> Floats:
 def cases() -> list[Case]:
     X = points()
     singles = [case_of(expression, X) for expression in single_operators()]
-    few = np.concatenate([X[:30], X[30::3]])
+    few = np.concatenate([X[:30:2], X[30::4]])
     return singles + [case_of(expression, few) for expression in random_expressions()]
 
 
@@ -281,7 +281,7 @@ def test_the_comparison_leaves_out_few_points_and_allows_more_at_few(cases: list
     strict = sum(int((case.is_compared & (case.allowed <= 2e-12 * np.abs(case.value))).sum()) for case in cases)
     without = sum(int(case.has_no_value.sum()) for case in cases)
     assert len(cases) > 223
-    assert finite > 8_000
+    assert finite > 6_000
     assert compared > 0.9 * finite
     assert strict > 0.9 * compared
     assert without > 1_000
@@ -365,7 +365,7 @@ def test_excel_formulas_have_the_formulas_values(cases: list[Case]) -> None:
 
 def test_excel_formulas_have_the_same_values_by_another_evaluator(cases: list[Case]) -> None:
     formulas: Any = pytest.importorskip("formulas")
-    for case in cases[::9]:
+    for case in cases[::20]:
         text = export(case.expression, "excel").splitlines()[0]
         compiled_formula = formulas.Parser().ast(text)[1].compile()
         kept = np.flatnonzero(case.is_compared)[:8]
@@ -380,11 +380,11 @@ def test_excel_formulas_have_the_same_values_by_another_evaluator(cases: list[Ca
 
 def test_sympys_text_has_the_formulas_values(cases: list[Case]) -> None:
     """Read by a small evaluator with 40 digits; sympy rewrites formulas, so a value may be missing or have more."""
-    for case in cases[::2]:
+    for case in cases[::3]:
         if np.isnan(case.value).all():  # which sympy refuses to write, if it has to compare complex numbers
             continue
         tree = ast.parse(export(case.expression, "sympy"), mode="eval").body
-        kept = np.flatnonzero(case.is_compared)[:4]
+        kept = np.flatnonzero(case.is_compared)[:2]
         for row in kept:
             found = _sympy_value(tree, {f"x{i + 1}": float(value) for i, value in enumerate(case.X[row])})
             assert abs(found - case.value[row]) <= case.allowed[row], (case.expression, case.X[row])
@@ -448,7 +448,7 @@ def test_torch_modules_of_float32_have_the_formulas_values_to_its_precision(case
         with np.errstate(all="ignore"):
             assert (np.abs(values - rough.value) <= rough.allowed)[rough.is_compared].all(), case.expression
         compared += int(rough.is_compared.sum())
-    assert compared > 4_000
+    assert compared > 3_000
 
 
 def test_a_torch_modules_constants_can_be_trained_and_saved(torch: Any) -> None:
@@ -488,7 +488,7 @@ def test_onnx_models_have_the_formulas_values(cases: list[Case]) -> None:
 
 def test_onnx_models_run_in_onnxruntime(cases: list[Case]) -> None:
     runtime: Any = pytest.importorskip("onnxruntime")
-    for case in cases:
+    for case in cases[::2]:
         session = runtime.InferenceSession(to_onnx(case.expression).SerializeToString())
         case.check(session.run(None, {"X": case.X})[0])
 
@@ -731,7 +731,7 @@ def test_hostile_names_stay_in_their_lines_and_are_shown_with_harmless_character
 
 
 @given(first=names(), second=names())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @example("a b", "a_b")
 @example("x2", "x1")
 @example("formula", "np")
@@ -801,7 +801,7 @@ TEX_SYMBOL = re.compile(
 
 
 @given(name=names())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_name_is_text_or_a_symbol_in_latex(name: str) -> None:
     check_latex(name)
 
