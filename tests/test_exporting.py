@@ -630,9 +630,13 @@ def test_long_formulas_are_written_in_steps_and_too_long_ones_are_refused_by_exc
         library_c = compiled(tmp_path, [export(expression, "c", name=f"long_{i}")])
         np.testing.assert_allclose(called(getattr(library_c, f"long_{i}"), [[0.3]]), expected, rtol=1e-11)
         np.testing.assert_allclose(notations.julia(export(expression, "julia"))(0.3), expected, rtol=1e-11)
-    for expression in (nested, total):
-        with pytest.raises(SettingsError, match="An Excel formula has at most 8192 characters and 64 brackets"):
+    tower = Expression(Library.of(["pow"], ["x"]), (*(1,) * 60, *(0,) * 61), (np.nan,) * 121)
+    for expression in (nested, total, tower):
+        with pytest.raises(SettingsError, match=r"The text of an Excel formula has at most 8191 characters, but this"):
             export(expression, "excel")
+    with pytest.raises(SettingsError, match="has at most 64 brackets within each other, but this one has 65"):
+        export(Expression(library, (*(2,) * 65, 0), (np.nan,) * 66), "excel")
+    assert export(Expression(library, (*(2,) * 64, 0), (np.nan,) * 65), "excel").startswith("=SIN(SIN(")
     with pytest.raises(SettingsError, match="Excel reads numbers up to"):
         export(Expression(Library.of(["const"], 0), (0,), (1.5e308,)), "excel")
 

@@ -13,6 +13,7 @@ with an error at the first value that is not finite.
 from __future__ import annotations
 
 import difflib
+import itertools
 import math
 import re
 import types
@@ -42,7 +43,6 @@ from symseed.tokens import OPERATORS, Token, TokenKind
 
 _DEEPEST = 24
 """Texts that are nested deeper become a statement of their own: parsers have limits, and so have readers."""
-_EXCEL_LENGTH = 8192
 _EXCEL_NESTING = 64
 _EXCEL_COLUMNS = 16_384
 _EXCEL_LARGEST = 9.99999999999999e307
@@ -163,6 +163,11 @@ def _body(expression: Expression, language: Language, names: Mapping[Token, str]
         if form.helper:
             helpers[form.helper] = None
         text = form.template.format(**dict(zip("ab", arguments, strict=False)))
+        if language.longest and len(text) > language.longest:  # here, because what is written twice grows fast
+            raise SettingsError(
+                f"The text of {language.title} has at most {language.longest} characters, but this one would have "
+                "more. Export a shorter formula, or use another format."
+            )
         depth = 1 + max(piece.depth for piece in arguments)
         waiting.append(Piece(text, form.binding, depth, None, is_closed))
     return _Body(sorted(helpers), statements, waiting[0].text)
@@ -171,7 +176,7 @@ def _body(expression: Expression, language: Language, names: Mapping[Token, str]
 def _leaf(token: Token, value: float, names: Mapping[Token, str]) -> Piece:
     if token.kind is TokenKind.VARIABLE:
         return Piece(names[token])
-    number = value if token.kind is TokenKind.CONSTANT else token.value
+    number = float(value if token.kind is TokenKind.CONSTANT else token.value)
     return Piece(repr(number), NEGATIVE if math.copysign(1.0, number) < 0.0 else ATOM, 0, number, is_closed=True)
 
 
@@ -271,11 +276,11 @@ def _excel(expression: Expression, name: str) -> str:  # noqa: ARG001 - a cell h
             f"Excel reads numbers up to {_EXCEL_LARGEST}, but the formula has {large}. Use another format."
         )
     formula = "=" + re.sub(r"(?<=[\d.])e", "E", _body(expression, EXCEL, names).value)
-    nesting = max(formula[:end].count("(") - formula[:end].count(")") for end in range(1, len(formula) + 1))
-    if len(formula) > _EXCEL_LENGTH or nesting > _EXCEL_NESTING:
+    nesting = max(itertools.accumulate((sign == "(") - (sign == ")") for sign in formula))
+    if nesting > _EXCEL_NESTING:
         raise SettingsError(
-            f"An Excel formula has at most {_EXCEL_LENGTH} characters and {_EXCEL_NESTING} brackets within each other, "
-            f"but this one has {len(formula)} and {nesting}. Export a shorter formula, or use another format."
+            f"An Excel formula has at most {_EXCEL_NESTING} brackets within each other, but this one has {nesting}. "
+            "Export a shorter formula, or use another format."
         )
     return "\n".join([formula, *_legend(names)]) + "\n"
 

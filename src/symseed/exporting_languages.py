@@ -59,6 +59,8 @@ class Language:
     """Words that are not to be identifiers; see `words`."""
     statement: str = ""
     """How an intermediate value is named, of `{name}` and `{text}`; empty where that cannot be."""
+    longest: int | None = None
+    """How many characters a formula may have."""
     closed_number: str = "{text}"
     """How a number is written that is computed with numbers only."""
 
@@ -195,6 +197,7 @@ JULIA = Language(
 
 EXCEL = Language(
     title="an Excel formula",
+    longest=8191,  # and the sign =
     # In Excel -2^2 is 4 and 2^3^2 is 64: whatever stands beside ^ is in brackets unless it is one number, cell or call.
     # 0^0 is an error, and (-8)^(1/3) is -2: SQRT refuses a negative base. EXP(710) is an error also below a fraction.
     forms={
