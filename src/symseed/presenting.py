@@ -34,6 +34,8 @@ _TEX = {
     ">": r"\textgreater{}",
     **{character: f"\\{character}" for character in "{}$&%#_"},
 }
+_MATHML = {"&ExponentialE;": "e", "&ImaginaryI;": "i", "<mo>-</mo>": "<mo>−</mo>", "<mn>-": "<mn>−"}
+"""What browsers would draw as double letters and hyphens, and what it should look like."""
 
 
 def to_sympy(expression: Expression) -> Sym:
@@ -55,7 +57,11 @@ def to_mathml(expression: Expression) -> str:
     """Return an expression as a MathML element, its numbers to a few digits; names are escaped."""
     # sympy does not escape names, so it does not see them: each column has letters in its place.
     names = {token.name: f"Zq{_letters(place)}qZ" for place, token in enumerate(used(expression))}
-    inner = sympy.mathml(_built(expression, lambda name: sympy.Symbol(names[name]), DIGITS), printer="presentation")
+    built = _built(expression, lambda name: sympy.Symbol(names[name]), DIGITS)
+    # With a dot, for names have more than one letter: nothing between two of them would make them one.
+    inner = sympy.mathml(built, printer="presentation", mul_symbol="dot")
+    for theirs, ours in _MATHML.items():
+        inner = inner.replace(theirs, ours)
     written = {f"<mi>{letters}</mi>": _mathml_name(name) for name, letters in names.items()}
     inner = re.sub("<mi>Zq[a-z]+qZ</mi>", lambda match: written[match[0]], inner)
     return f'<math xmlns="http://www.w3.org/1998/Math/MathML">{inner}</math>'
