@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -119,6 +120,7 @@ void run(Work work) {
 }
 
 void bind_complete(nb::module_& m);
+void bind_function(nb::module_& m);
 void bind_lstm(nb::module_& m);
 
 }  // namespace symseed

@@ -24,9 +24,9 @@ struct Manner {
   bool strict;
 };
 
-// What became of an operator that computed `values`; `bad` is the first non-finite point, or -1.
-Failure judge(const Manner& manner, int opcode, const double* a, const double* b, const double* values, int points,
-              int bad);
+// Computes the values of an operator, whichever it is, and says what became of it.
+Failure apply(const Manner& manner, const Vocabulary& vocabulary, Token token, const double* a, const double* b,
+              double* out, int points);
 
 // Room for the values of rows of up to `max_length` tokens on one block of points at a time.
 class Workspace {
@@ -38,12 +38,14 @@ class Workspace {
   // Evaluates a row on that block. On success `result` points to its values.
   Outcome run(const Manner& manner, Row row);
   const double* result() const { return result_; }
+  bool has_functions() const { return has_functions_; }
 
  private:
-  Outcome run_strictly(const Manner& manner, Row row);
+  Outcome run_stepwise(const Manner& manner, Row row);
 
   const Vocabulary& vocabulary_;
   const Samples& samples_;
+  bool has_functions_;    // does the library?
   std::ptrdiff_t block_;  // points of the largest block
   int points_ = 0;
   Lines slots_;                       // two per depth of the stack, so that no output is an input

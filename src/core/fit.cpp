@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "function.hpp"
 #include "hash.hpp"
 
 namespace symseed {
@@ -204,16 +205,13 @@ Outcome Tape::run(const Manner& manner, const Vocabulary& vocabulary, Row row, c
     if (kind == kVariable) {
       values_[static_cast<std::size_t>(position)] =
           samples.column(static_cast<std::size_t>(vocabulary.variable[token])) + first;
-    } else if (kind >= kLiteral) {
+    } else if (kind == kLiteral || kind == kConstant) {
       std::fill(out, out + points, kind == kLiteral ? vocabulary.value[token] : row.constants[position]);
     } else {
       const double* a = value(position + 1);
       const double* b = value(right_[static_cast<std::size_t>(position)]);
-      const int bad = manner.kernels->forward[static_cast<std::size_t>(kind)](a, b, out, points);
-      if (bad >= 0 || manner.strict) {
-        const Failure failure = judge(manner, kind, a, b, out, points, bad);
-        if (failure != Failure::none) return {failure, position};
-      }
+      const Failure failure = apply(manner, vocabulary, token, a, b, out, points);
+      if (failure != Failure::none) return {failure, position};
     }
   }
   double* root = slot(derivative_buffer_, 0);
@@ -227,6 +225,11 @@ Outcome Tape::run(const Manner& manner, const Vocabulary& vocabulary, Row row, c
     double* grad_left = varies_[static_cast<std::size_t>(left)] ? slot(derivative_buffer_, left) : unused_.data();
     double* grad_right =
         arity == 2 && varies_[static_cast<std::size_t>(right)] ? slot(derivative_buffer_, right) : unused_.data();
+    if (const Function* function = vocabulary.function[token].get()) {
+      function->backward(*manner.kernels, value(left), value(right), value(position), derivative(position), grad_left,
+                         grad_right, points);
+      continue;
+    }
     manner.kernels->backward[vocabulary.kind[token]](value(left), value(right), value(position), derivative(position),
                                                      grad_left, grad_right, points);
   }

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "bind.hpp"
+#include "function.hpp"
 #include "score.hpp"
 #include "vary.hpp"
 
@@ -40,20 +41,29 @@ nb::tuple bind_instruction_sets() {
 }
 
 Vocabulary make_vocabulary(const Array<std::uint8_t, 1>& kind, const Array<std::int32_t, 1>& variable,
-                           const Array<double, 1>& value) {
+                           const Array<double, 1>& value, const std::vector<std::shared_ptr<Function>>& functions) {
   const std::size_t count = kind.shape(0);
   require(count > 0 && count < 65535 && variable.shape(0) == count && value.shape(0) == count,
           "`kind`, `variable` and `value` must have the same length, from 1 to 65,534.");
   Vocabulary out;
+  std::size_t next = 0;
   for (std::size_t t = 0; t < count; ++t) {
-    require(kind.data()[t] <= kConstant && variable.data()[t] >= 0 && std::isfinite(value.data()[t]),
+    require(kind.data()[t] <= kFunction && variable.data()[t] >= 0 && std::isfinite(value.data()[t]),
             "A token's kind, variable or value is out of range.");
-    out.kind.push_back(kind.data()[t]);
-    out.arity.push_back(
-        kind.data()[t] < kOperatorCount ? static_cast<std::uint8_t>(operator_table()[kind.data()[t]].arity) : 0);
+    const std::uint8_t code = kind.data()[t];
+    std::shared_ptr<Function> function;
+    if (code == kFunction) {
+      require(next < functions.size() && functions[next], "`functions` must have one for each token of that kind.");
+      function = functions[next++];
+    }
+    const int arity = function ? function->arity() : code < kOperatorCount ? operator_table()[code].arity : 0;
+    out.kind.push_back(code);
+    out.arity.push_back(static_cast<std::uint8_t>(arity));
+    out.function.push_back(std::move(function));
     out.variable.push_back(variable.data()[t]);
     out.value.push_back(value.data()[t]);
   }
+  require(next == functions.size(), "`functions` must have one for each token of that kind.");
   return out;
 }
 
@@ -414,10 +424,12 @@ NB_MODULE(_core, m) {
   // Objects that live until the interpreter ends are no leak worth a page of warnings.
   nb::set_leak_warnings(false);
   bind_complete(m);
+  bind_function(m);
   bind_lstm(m);
   m.attr("VARIABLE") = static_cast<int>(kVariable);
   m.attr("LITERAL") = static_cast<int>(kLiteral);
   m.attr("CONSTANT") = static_cast<int>(kConstant);
+  m.attr("FUNCTION") = static_cast<int>(kFunction);
 
   m.def("operators", &bind_operators);
   m.def("instruction_sets", &bind_instruction_sets);
@@ -426,8 +438,10 @@ NB_MODULE(_core, m) {
       .def(
           "__init__",
           [](Vocabulary* self, const Array<std::uint8_t, 1>& kind, const Array<std::int32_t, 1>& variable,
-             const Array<double, 1>& value) { new (self) Vocabulary(make_vocabulary(kind, variable, value)); },
-          "kind"_array, "variable"_array, "value"_array);
+             const Array<double, 1>& value, const std::vector<std::shared_ptr<Function>>& functions) {
+            new (self) Vocabulary(make_vocabulary(kind, variable, value, functions));
+          },
+          "kind"_array, "variable"_array, "value"_array, "functions"_a = nb::list());
   nb::class_<Samples>(m, "Samples")
       .def(
           "__init__",

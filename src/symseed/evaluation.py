@@ -29,6 +29,7 @@ class Failure(enum.IntEnum):
     OVERFLOW = 3
     UNDERFLOW = 4
     LOSS_OVERFLOW = 5
+    NO_ANSWER = 6
 
     @property
     def sentence(self) -> str:
@@ -43,6 +44,7 @@ _SENTENCES = {
     Failure.OVERFLOW: "A value of the expression is too large for float64 at some sample.",
     Failure.UNDERFLOW: "A value of the expression is too small for float64 at some sample (strict mode).",
     Failure.LOSS_OVERFLOW: "The predictions are finite, but their squared error is too large for float64.",
+    Failure.NO_ANSWER: "An operator of your own raised an exception, or gave something else than numbers.",
 }
 
 
