@@ -105,6 +105,23 @@ double sum_lanes(const double* lanes) {
   return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
 
+bool add_losses(const Manner& manner, const double* prediction, const Samples& samples, std::size_t first, int points,
+                double* lanes) {
+  const double* target = samples.target.data() + first;
+  const double* weight = samples.weight.data() + first;
+  if (manner.loss == nullptr) {
+    manner.kernels->add_squared_error(prediction, target, weight, points, lanes);
+    return true;
+  }
+  Lines loss(static_cast<std::size_t>(points));
+  if (!manner.loss->values(*manner.kernels, target, prediction, loss.data(), points)) return false;
+  for (int i = 0; i < points; ++i) {
+    // A sample without weight, such as padding, counts for nothing, whatever its loss.
+    if (weight[i] > 0.0) lanes[i % 8] += weight[i] * loss[static_cast<std::size_t>(i)];
+  }
+  return true;
+}
+
 void squared_errors(const Manner& manner, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
                     int threads, Monitor& monitor, double* error, Outcome* outcome) {
   parallel_chunks(rows.count, kChunk, threads, monitor, [&] {
@@ -116,11 +133,13 @@ void squared_errors(const Manner& manner, const Vocabulary& vocabulary, const Ro
         workspace.go_to(first);
         for (std::size_t i = begin; i < end; ++i) {
           if (!outcome[i].ok()) continue;
-          if (workspace.has_functions()) monitor.check();  // one row may take as long as its user wants
+          if (workspace.has_functions() || manner.loss != nullptr)
+            monitor.check();  // one row may take as long as its user wants
           outcome[i] = workspace.run(manner, rows[i]);
           if (!outcome[i].ok()) continue;
-          manner.kernels->add_squared_error(workspace.result(), samples.target.data() + first,
-                                            samples.weight.data() + first, points, lanes[i - begin]);
+          if (!add_losses(manner, workspace.result(), samples, first, points, lanes[i - begin])) {
+            outcome[i] = {Failure::no_answer, -1};
+          }
         }
       });
       for (std::size_t i = begin; i < end; ++i) {

@@ -18,10 +18,12 @@ struct Outcome {
   bool ok() const { return failure == Failure::none; }
 };
 
-// How to evaluate: by which kernels, and whether any IEEE flag but "inexact" is a failure.
+// How to evaluate: by which kernels, whether any IEEE flag but "inexact" is a failure, and what an error costs: a
+// function of target and prediction, or null for the square of their difference.
 struct Manner {
   const Kernels* kernels;
   bool strict;
+  const Function* loss = nullptr;
 };
 
 // Computes the values of an operator, whichever it is, and says what became of it.
@@ -66,7 +68,11 @@ void for_each_block(const Samples& samples, Visit visit) {
 // The eight running sums of a kernel, always added in the same order.
 double sum_lanes(const double* lanes);
 
-// Weighted sum of squared errors of each row, NaN where it failed.
+// Adds the weighted losses of a block of predictions to eight running sums. False where there is no answer.
+bool add_losses(const Manner& manner, const double* prediction, const Samples& samples, std::size_t first, int points,
+                double* lanes);
+
+// Weighted sum of squared errors, or of losses, of each row, NaN where it failed.
 void squared_errors(const Manner& manner, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
                     int threads, Monitor& monitor, double* error, Outcome* outcome);
 

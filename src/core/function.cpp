@@ -20,6 +20,7 @@ void Function::backward(const Kernels& kernels, const double* a, const double* b
   for (int argument = 0; argument < arity_; ++argument) {
     const double* from = argument == 0 ? a : b;
     double* out = argument == 0 ? grad_a : grad_b;
+    if (out == nullptr) continue;
     const auto evaluate = [&](double sign, Lines& to) {
       for (std::size_t i = 0; i < count; ++i) {
         moved[i] = from[i] + sign * kStep * std::fmax(std::fabs(from[i]), 0.1);

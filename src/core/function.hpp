@@ -16,7 +16,8 @@ class Function {
   // out = function(a, b) at every point, finite or not; b is ignored by functions of one argument. False where it could
   // not be computed.
   virtual bool values(const Kernels& kernels, const double* a, const double* b, double* out, int points) const = 0;
-  // As `Kernels::Backward`, by central differences, or one-sided ones where one side has no value.
+  // As `Kernels::Backward`, by central differences, or one-sided ones where one side has no value; null for what is not
+  // wanted.
   void backward(const Kernels& kernels, const double* a, const double* b, const double* value, const double* grad,
                 double* grad_a, double* grad_b, int points) const;
 

@@ -90,11 +90,12 @@ Samples make_samples(const Array<double, 2>& X, const Array<double, 1>& y, const
 
 nb::tuple bind_squared_errors(const Vocabulary& vocabulary, const Samples& samples, const Tokens& tokens,
                               const Lengths& lengths, const Constants& constants, bool strict, int threads,
-                              const std::optional<std::string>& instruction_set) {
+                              const Function* loss, const std::optional<std::string>& instruction_set) {
   const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
   require_columns(vocabulary, samples);
   require_counts(threads, 0, 0);
-  const Manner manner = to_manner(strict, instruction_set);
+  require(loss == nullptr || loss->arity() == 2, "A loss is a function of target and prediction.");
+  const Manner manner = to_manner(strict, instruction_set, loss);
   std::vector<double> error(rows.count);
   std::vector<Outcome> outcome(rows.count);
   run([&](Monitor& monitor) {
@@ -124,12 +125,13 @@ nb::tuple bind_predictions(const Vocabulary& vocabulary, const Samples& samples,
 
 nb::tuple bind_fit_constants(const Vocabulary& vocabulary, const Samples& samples, const Tokens& tokens,
                              const Lengths& lengths, const Constants& constants, int iterations, int restarts,
-                             std::uint64_t seed, bool strict, int threads,
+                             std::uint64_t seed, bool strict, int threads, const Function* loss,
                              const std::optional<std::string>& instruction_set) {
   const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
   require_columns(vocabulary, samples);
   require_counts(threads, iterations, restarts);
-  const Manner manner = to_manner(strict, instruction_set);
+  require(loss == nullptr || loss->arity() == 2, "A loss is a function of target and prediction.");
+  const Manner manner = to_manner(strict, instruction_set, loss);
   std::vector<double> fitted = copy_of(constants);
   std::vector<double> error(rows.count);
   std::vector<Outcome> outcome(rows.count);
@@ -164,11 +166,12 @@ nb::tuple bind_linearise(const Vocabulary& vocabulary, const Samples& samples, c
 nb::tuple bind_score(Cache& cache, const Vocabulary& vocabulary, const Samples& samples, const Tokens& tokens,
                      const Lengths& lengths, const Constants& constants,
                      const std::optional<std::tuple<int, int, std::uint64_t>>& fit, bool strict, int threads,
-                     const std::optional<std::string>& instruction_set) {
+                     const Function* loss, const std::optional<std::string>& instruction_set) {
   const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
   require_columns(vocabulary, samples);
   require_counts(threads, fit ? std::get<0>(*fit) : 0, fit ? std::get<1>(*fit) : 0);
-  const Manner manner = to_manner(strict, instruction_set);
+  require(loss == nullptr || loss->arity() == 2, "A loss is a function of target and prediction.");
+  const Manner manner = to_manner(strict, instruction_set, loss);
   std::optional<FitSettings> settings;
   if (fit) settings = FitSettings{std::get<0>(*fit), std::get<1>(*fit), std::get<2>(*fit)};
   std::vector<double> fitted;
@@ -462,18 +465,20 @@ NB_MODULE(_core, m) {
   nb::class_<Cache>(m, "Cache")
       .def(nb::init<std::size_t, std::size_t>(), "max_bytes"_a, "constants_per_row"_a)
       .def("score", &bind_score, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array, "constants"_array,
-           nb::kw_only(), "fit"_a, "strict"_a, "threads"_a, "instruction_set"_a = nb::none())
+           nb::kw_only(), "fit"_a, "strict"_a, "threads"_a, "loss"_a.none() = nb::none(),
+           "instruction_set"_a = nb::none())
       .def_prop_ro("size", &Cache::size)
       .def_prop_ro("unique", &Cache::unique)
       .def_prop_ro("bytes", &Cache::bytes);
 
   m.def("squared_errors", &bind_squared_errors, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array,
-        "constants"_array, nb::kw_only(), "strict"_a, "threads"_a, "instruction_set"_a = nb::none());
+        "constants"_array, nb::kw_only(), "strict"_a, "threads"_a, "loss"_a.none() = nb::none(),
+        "instruction_set"_a = nb::none());
   m.def("predictions", &bind_predictions, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array,
         "constants"_array, nb::kw_only(), "strict"_a, "threads"_a, "instruction_set"_a = nb::none());
   m.def("fit_constants", &bind_fit_constants, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array,
         "constants"_array, nb::kw_only(), "iterations"_a, "restarts"_a, "seed"_a, "strict"_a, "threads"_a,
-        "instruction_set"_a = nb::none());
+        "loss"_a.none() = nb::none(), "instruction_set"_a = nb::none());
   m.def("linearise", &bind_linearise, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array, "constants"_array);
   m.def("fingerprints", &bind_fingerprints, "vocabulary"_a, "tokens"_array, "lengths"_array, "constants"_array);
   m.def("tournament", &bind_tournament, "reward"_array, "count"_a, "size"_a, "seed"_a, "step"_a);

@@ -131,13 +131,16 @@ def squared_errors(
     *,
     strict: bool,
     threads: int,
+    loss: Function | None = None,
     instruction_set: str | None = None,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
     """Return the weighted sum of squared errors of each row, its failure and the position where it failed, as 3 x (N,).
 
     A row fails at the first value that is not finite; `strict` adds the first that raises any IEEE flag but "inexact",
     underflow among them. Then its error is NaN. Failures: 0 none, 1 invalid, 2 division by zero, 3 overflow,
-    4 underflow, 5 overflow of the error itself (position -1).
+    4 underflow, 5 overflow of the error itself (position -1), 6 no answer from a function (-1 if that is the loss).
+
+    `loss` is a function of target and prediction, whose weighted sum is then the error.
     """
 
 def predictions(
@@ -165,6 +168,7 @@ def fit_constants(
     seed: int,
     strict: bool,
     threads: int,
+    loss: Function | None = None,
     instruction_set: str | None = None,
 ) -> tuple[Constants, npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
     """Fit the constants of each row by Levenberg-Marquardt, from the values they have; return them, then as above.
@@ -200,6 +204,7 @@ class Cache:
         fit: tuple[int, int, int] | None,
         strict: bool,
         threads: int,
+        loss: Function | None = None,
         instruction_set: str | None = None,
     ) -> tuple[
         npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32], Constants | None, npt.NDArray[np.uint8]

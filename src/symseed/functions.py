@@ -56,6 +56,22 @@ class Function:
         return Function, (self.call, self.name, self.arity, self.expansion)
 
     @classmethod
+    def averaged(cls, call: Callable[..., Any], name: str) -> Function | None:
+        """Take a function of two arrays that gives one number: the mean or sum, over all elements, of what it returns.
+
+        None where it cannot be traced, or is something else than such a mean or sum.
+        """
+        first = _PROBE[np.abs(_PROBE) <= _MODERATE]
+        arguments = (np.tile(first, 2), np.repeat([0.3, -1.2], len(first)))
+        expansion = _written(call, 2)
+        if expansion is None:
+            return None
+        values = _native(call, name, 2, expansion).values(*arguments)
+        whole = float(call(*arguments))
+        is_meant = any(math.isclose(whole, total, rel_tol=_SAME) for total in (values.mean(), values.sum()))
+        return cls(call, name, 2, expansion) if is_meant else None
+
+    @classmethod
     def of(cls, call: Callable[..., Any], name: str | None = None, arity: int | None = None) -> Function:
         """Try a function out; its name and number of arguments are its own where they are not given.
 
@@ -113,7 +129,7 @@ def _native(call: Callable[..., Any], name: str, arity: int, expansion: Expansio
 
 def _name(call: Callable[..., Any], name: str | None) -> str:
     if not callable(call):
-        raise SettingsError(f"An operator of your own must be a function, but it is {call!r}.")
+        raise SettingsError(f"An operator or a loss of your own must be a function, but it is {call!r}.")
     named = getattr(call, "__name__", "") if name is None else name
     if not isinstance(named, str) or not named.isidentifier():
         raise SettingsError(
@@ -263,6 +279,14 @@ class _Traced:
     def __abs__(self) -> _Traced:
         return _step("abs", self)
 
+    def mean(self, axis: None = None, dtype: None = None, out: None = None) -> _Traced:
+        """Stand for each element, as `Function.averaged` wants it; elsewhere the values tell that this is wrong."""
+        if axis is not None or dtype is not None or out is not None:
+            raise _UntraceableError
+        return self
+
+    sum = mean
+
     def clip(self, least: Any, most: Any, out: None = None) -> _Traced:  # noqa: ARG002 - as NumPy calls it
         return _step("min", _step("max", self, least), most)
 
@@ -317,16 +341,22 @@ _UFUNCS: Mapping[np.ufunc, Callable[..., _Traced]] = {
 }
 
 
-def _traced(call: Callable[..., Any], name: str, arguments: tuple[Floats, ...], values: Floats) -> Expansion | None:
-    """Return the function's expansion, or None where it has none or the expansion has other values."""
+def _written(call: Callable[..., Any], arity: int) -> Expansion | None:
+    """Return what a function does to stand-ins, or None where that cannot be written down."""
     try:
-        answer = call(*(_Traced((place,)) for place in range(len(arguments))))
-        if not isinstance(answer, _Traced):
-            return None
-        again = _native(call, name, len(arguments), answer.steps).values(arguments[0], arguments[-1])
+        answer = call(*(_Traced((place,)) for place in range(arity)))
     except Exception:  # a function may raise anything at a stand-in
         return None
+    return answer.steps if isinstance(answer, _Traced) else None
+
+
+def _traced(call: Callable[..., Any], name: str, arguments: tuple[Floats, ...], values: Floats) -> Expansion | None:
+    """Return the function's expansion, or None where it has none or the expansion has other values."""
+    expansion = _written(call, len(arguments))
+    if expansion is None:
+        return None
+    again = _native(call, name, len(arguments), expansion).values(arguments[0], arguments[-1])
     # Where arguments are large, rounding in the last place can become any difference: sin(exp(x)).
     moderate = np.all([np.abs(argument) <= _MODERATE for argument in arguments], axis=0)
     is_close = np.allclose(again[moderate], values[moderate], rtol=_AGREEMENT, atol=_AGREEMENT, equal_nan=True)
-    return answer.steps if is_close else None
+    return expansion if is_close else None
