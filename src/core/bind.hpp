@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -92,9 +93,10 @@ inline void require_columns(const Vocabulary& vocabulary, const Samples& samples
   }
 }
 
-inline Manner to_manner(bool strict, const std::optional<std::string>& instruction_set) {
+inline Manner to_manner(bool strict, const std::optional<std::string>& instruction_set,
+                        const Function* loss = nullptr) {
   for (const InstructionSet& set : instruction_sets()) {
-    if (!instruction_set || set.name == *instruction_set) return {set.kernels, strict};
+    if (!instruction_set || set.name == *instruction_set) return {set.kernels, strict, loss};
   }
   throw std::invalid_argument("`instruction_set` must be one of `instruction_sets()`.");
 }
@@ -119,6 +121,7 @@ void run(Work work) {
 }
 
 void bind_complete(nb::module_& m);
+void bind_function(nb::module_& m);
 void bind_lstm(nb::module_& m);
 
 }  // namespace symseed

@@ -84,8 +84,9 @@ bool Semantics::run_forward(const Manner& manner, Row row) {
       const std::size_t last = arity == 2 ? static_cast<std::size_t>(ends_[first]) : first;
       ends_[at] = ends_[last];
       has_constants_[at] = has_constants_[first] | has_constants_[last];
-      const auto forward = manner.kernels->forward[static_cast<std::size_t>(kind)];
-      if (forward(values_[first], values_[last], out, static_cast<int>(block)) >= 0) return false;
+      const Failure failure =
+          apply(manner, vocabulary_, token, values_[first], values_[last], out, static_cast<int>(block));
+      if (failure != Failure::none) return false;
     } else if (kind == kVariable) {
       values_[at] = samples_.column(static_cast<std::size_t>(vocabulary_.variable[token]));
     } else {
@@ -105,7 +106,8 @@ void Semantics::run_back(const Manner& manner, Row row) {
     const std::size_t at = static_cast<std::size_t>(position);
     const Token token = row.tokens[position];
     const int arity = vocabulary_.arity[token];
-    if (arity == 0 || wishes_[at] == nullptr) continue;
+    // Nobody knows the inverse of an operator of the user's own.
+    if (arity == 0 || wishes_[at] == nullptr || vocabulary_.kind[token] == kFunction) continue;
     const std::size_t first = at + 1;
     const std::size_t last = arity == 2 ? static_cast<std::size_t>(ends_[first]) : first;
     const auto& inverse = manner.kernels->inverse[vocabulary_.kind[token]];

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <limits>
 
+#include "function.hpp"
+
 namespace symseed {
 namespace {
 
@@ -13,16 +15,25 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-Failure judge(const Manner& manner, int opcode, const double* a, const double* b, const double* values, int points,
-              int bad) {
-  if (bad >= 0) return flag_raised(opcode, a[bad], b[bad]);
-  return manner.strict ? first_flag(opcode, a, b, values, points) : Failure::none;
+Failure apply(const Manner& manner, const Vocabulary& vocabulary, Token token, const double* a, const double* b,
+              double* out, int points) {
+  const int kind = vocabulary.kind[token];
+  if (kind == kFunction) {
+    if (!vocabulary.function[token]->values(*manner.kernels, a, b, out, points)) return Failure::no_answer;
+    const double* bad = std::find_if_not(out, out + points, [](double value) { return std::isfinite(value); });
+    if (bad == out + points) return Failure::none;
+    return std::isnan(*bad) ? Failure::invalid : Failure::overflow;
+  }
+  const int bad = manner.kernels->forward[static_cast<std::size_t>(kind)](a, b, out, points);
+  if (bad >= 0) return flag_raised(kind, a[bad], b[bad]);
+  return manner.strict ? first_flag(kind, a, b, out, points) : Failure::none;
 }
 
 // A prefix of length n has at most (n + 1) / 2 values waiting.
 Workspace::Workspace(std::size_t max_length, const Vocabulary& vocabulary, const Samples& samples)
     : vocabulary_(vocabulary),
       samples_(samples),
+      has_functions_(std::find(vocabulary.kind.begin(), vocabulary.kind.end(), kFunction) != vocabulary.kind.end()),
       block_(static_cast<std::ptrdiff_t>(std::min<std::size_t>(kBlock, samples.padded))),
       slots_((max_length + 3) / 2 * 2 * static_cast<std::size_t>(block_)),
       stack_((max_length + 3) / 2),
@@ -49,7 +60,10 @@ void Workspace::go_to(std::size_t first) {
 }
 
 Outcome Workspace::run(const Manner& manner, Row row) {
-  if (manner.strict) return run_strictly(manner, row);
+  const auto is_function = [&](Token token) { return vocabulary_.kind[token] == kFunction; };
+  if (manner.strict || (has_functions_ && std::any_of(row.tokens, row.tokens + row.length, is_function))) {
+    return run_stepwise(manner, row);
+  }
   const Stop stop = manner.kernels->interpret({row.tokens, row.constants, row.length, points_, vocabulary_.kind.data(),
                                                leaf_.data(), slots_.data(), block_, stack_.data()});
   result_ = stop.values;
@@ -58,8 +72,9 @@ Outcome Workspace::run(const Manner& manner, Row row) {
   return {kind < kOperatorCount ? flag_raised(kind, stop.a, stop.b) : Failure::invalid, stop.position};
 }
 
-// As `interpret` does it, one operator at a time, so that the flags of each can be asked for.
-Outcome Workspace::run_strictly(const Manner& manner, Row row) {
+// As `interpret` does it, one operator at a time: so that the flags of each can be asked for, or that it may be the
+// user's own.
+Outcome Workspace::run_stepwise(const Manner& manner, Row row) {
   const double** top = stack_.data();
   for (int position = row.length; position-- > 0;) {
     const Token token = row.tokens[position];
@@ -71,8 +86,7 @@ Outcome Workspace::run_strictly(const Manner& manner, Row row) {
     double* out = slots_.data() + (top - stack_.data()) * 2 * block_;
     if (out == a || out == b) out += block_;
     if (arity > 0) {
-      const int bad = manner.kernels->forward[static_cast<std::size_t>(kind)](a, b, out, points_);
-      const Failure failure = judge(manner, kind, a, b, out, points_, bad);
+      const Failure failure = apply(manner, vocabulary_, token, a, b, out, points_);
       if (failure != Failure::none) return {failure, position};
       *top++ = out;
     } else if (kind == kConstant) {
@@ -91,6 +105,23 @@ double sum_lanes(const double* lanes) {
   return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
 
+bool add_losses(const Manner& manner, const double* prediction, const Samples& samples, std::size_t first, int points,
+                double* lanes) {
+  const double* target = samples.target.data() + first;
+  const double* weight = samples.weight.data() + first;
+  if (manner.loss == nullptr) {
+    manner.kernels->add_squared_error(prediction, target, weight, points, lanes);
+    return true;
+  }
+  Lines loss(static_cast<std::size_t>(points));
+  if (!manner.loss->values(*manner.kernels, target, prediction, loss.data(), points)) return false;
+  for (int i = 0; i < points; ++i) {
+    // A sample without weight, such as padding, counts for nothing, whatever its loss.
+    if (weight[i] > 0.0) lanes[i % 8] += weight[i] * loss[static_cast<std::size_t>(i)];
+  }
+  return true;
+}
+
 void squared_errors(const Manner& manner, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
                     int threads, Monitor& monitor, double* error, Outcome* outcome) {
   parallel_chunks(rows.count, kChunk, threads, monitor, [&] {
@@ -102,10 +133,13 @@ void squared_errors(const Manner& manner, const Vocabulary& vocabulary, const Ro
         workspace.go_to(first);
         for (std::size_t i = begin; i < end; ++i) {
           if (!outcome[i].ok()) continue;
+          if (workspace.has_functions() || manner.loss != nullptr)
+            monitor.check();  // one row may take as long as its user wants
           outcome[i] = workspace.run(manner, rows[i]);
           if (!outcome[i].ok()) continue;
-          manner.kernels->add_squared_error(workspace.result(), samples.target.data() + first,
-                                            samples.weight.data() + first, points, lanes[i - begin]);
+          if (!add_losses(manner, workspace.result(), samples, first, points, lanes[i - begin])) {
+            outcome[i] = {Failure::no_answer, -1};
+          }
         }
       });
       for (std::size_t i = begin; i < end; ++i) {

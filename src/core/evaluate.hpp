@@ -18,15 +18,17 @@ struct Outcome {
   bool ok() const { return failure == Failure::none; }
 };
 
-// How to evaluate: by which kernels, and whether any IEEE flag but "inexact" is a failure.
+// How to evaluate: by which kernels, whether any IEEE flag but "inexact" is a failure, and what an error costs: a
+// function of target and prediction, or null for the square of their difference.
 struct Manner {
   const Kernels* kernels;
   bool strict;
+  const Function* loss = nullptr;
 };
 
-// What became of an operator that computed `values`; `bad` is the first non-finite point, or -1.
-Failure judge(const Manner& manner, int opcode, const double* a, const double* b, const double* values, int points,
-              int bad);
+// Computes the values of an operator, whichever it is, and says what became of it.
+Failure apply(const Manner& manner, const Vocabulary& vocabulary, Token token, const double* a, const double* b,
+              double* out, int points);
 
 // Room for the values of rows of up to `max_length` tokens on one block of points at a time.
 class Workspace {
@@ -38,12 +40,14 @@ class Workspace {
   // Evaluates a row on that block. On success `result` points to its values.
   Outcome run(const Manner& manner, Row row);
   const double* result() const { return result_; }
+  bool has_functions() const { return has_functions_; }
 
  private:
-  Outcome run_strictly(const Manner& manner, Row row);
+  Outcome run_stepwise(const Manner& manner, Row row);
 
   const Vocabulary& vocabulary_;
   const Samples& samples_;
+  bool has_functions_;    // does the library?
   std::ptrdiff_t block_;  // points of the largest block
   int points_ = 0;
   Lines slots_;                       // two per depth of the stack, so that no output is an input
@@ -64,7 +68,11 @@ void for_each_block(const Samples& samples, Visit visit) {
 // The eight running sums of a kernel, always added in the same order.
 double sum_lanes(const double* lanes);
 
-// Weighted sum of squared errors of each row, NaN where it failed.
+// Adds the weighted losses of a block of predictions to eight running sums. False where there is no answer.
+bool add_losses(const Manner& manner, const double* prediction, const Samples& samples, std::size_t first, int points,
+                double* lanes);
+
+// Weighted sum of squared errors, or of losses, of each row, NaN where it failed.
 void squared_errors(const Manner& manner, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
                     int threads, Monitor& monitor, double* error, Outcome* outcome);
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "function.hpp"
 #include "hash.hpp"
 
 namespace symseed {
@@ -49,6 +50,26 @@ bool damped_step(const Linearisation& at, double damping, std::vector<double>& f
     double sum = step[i];
     for (std::size_t m = i + 1; m < k; ++m) sum -= factor[m * k + i] * step[m];
     step[i] = sum / factor[i * k + i];
+  }
+  return true;
+}
+
+// For a loss that is not the square: what it is locally. In: residuals; out: half the slope of the loss by the
+// prediction in their place, and weights under which the square of a residual bends as the loss does (IRLS: the same
+// slope where it is, and no less than the loss everywhere for the usual ones, so that steps do not overshoot).
+bool pull(const Manner& manner, const double* prediction, const Samples& samples, std::size_t first, int points,
+          double* residual, double* bent) {
+  const double* target = samples.target.data() + first;
+  const double* weight = samples.weight.data() + first;
+  Lines value(static_cast<std::size_t>(points)), half(static_cast<std::size_t>(points), 0.5);
+  Lines slope(static_cast<std::size_t>(points));
+  if (!manner.loss->values(*manner.kernels, target, prediction, value.data(), points)) return false;
+  manner.loss->backward(*manner.kernels, target, prediction, value.data(), half.data(), nullptr, slope.data(), points);
+  for (int i = 0; i < points; ++i) {
+    const double s = slope[static_cast<std::size_t>(i)];
+    const double ratio = s / residual[i];
+    bent[i] = ratio > 0.0 && std::isfinite(ratio) ? weight[i] * ratio : 0.0;
+    residual[i] = s;
   }
   return true;
 }
@@ -110,8 +131,9 @@ class Fitter {
       workspace_.go_to(first);
       fit.outcome = workspace_.run(manner_, row);
       if (!fit.outcome.ok()) return;
-      manner_.kernels->add_squared_error(workspace_.result(), samples_.target.data() + first,
-                                         samples_.weight.data() + first, points, lanes);
+      if (!add_losses(manner_, workspace_.result(), samples_, first, points, lanes)) {
+        fit.outcome = {Failure::no_answer, -1};
+      }
     });
     fit.error = fit.outcome.ok() ? sum_lanes(lanes) : kNan;
     if (fit.outcome.ok() && !std::isfinite(fit.error)) {
@@ -125,7 +147,10 @@ class Fitter {
     double damping = 1e-3;
     row.constants = best.constants.data();
     Linearisation at = linearise(manner_, vocabulary_, row, samples_, monitor_, tape_, places);
-    for (int i = 0; i < settings_.iterations && best.error > 0.0 && damping < 1e12; ++i) {
+    // Squares end at 0 and converge fast; another loss may be negative, and gains little in its last steps.
+    const bool is_squared = manner_.loss == nullptr;
+    const double least_gain = is_squared ? 1e-15 : 1e-9;
+    for (int i = 0; i < settings_.iterations && (best.error > 0.0 || !is_squared) && damping < 1e12; ++i) {
       if (!damped_step(at, damping, factor_, step_)) {
         damping *= 10.0;
         continue;
@@ -141,7 +166,7 @@ class Fitter {
       if (!moved) break;  // The step is below the precision of the constants.
       evaluate(row, next);
       if (next.outcome.ok() && next.error < best.error) {
-        const bool done = best.error - next.error <= 1e-15 * best.error;
+        const bool done = best.error - next.error <= least_gain * std::fabs(best.error);
         best = std::move(next);
         if (done) break;
         damping = std::max(damping * 0.1, 1e-12);
@@ -204,16 +229,13 @@ Outcome Tape::run(const Manner& manner, const Vocabulary& vocabulary, Row row, c
     if (kind == kVariable) {
       values_[static_cast<std::size_t>(position)] =
           samples.column(static_cast<std::size_t>(vocabulary.variable[token])) + first;
-    } else if (kind >= kLiteral) {
+    } else if (kind == kLiteral || kind == kConstant) {
       std::fill(out, out + points, kind == kLiteral ? vocabulary.value[token] : row.constants[position]);
     } else {
       const double* a = value(position + 1);
       const double* b = value(right_[static_cast<std::size_t>(position)]);
-      const int bad = manner.kernels->forward[static_cast<std::size_t>(kind)](a, b, out, points);
-      if (bad >= 0 || manner.strict) {
-        const Failure failure = judge(manner, kind, a, b, out, points, bad);
-        if (failure != Failure::none) return {failure, position};
-      }
+      const Failure failure = apply(manner, vocabulary, token, a, b, out, points);
+      if (failure != Failure::none) return {failure, position};
     }
   }
   double* root = slot(derivative_buffer_, 0);
@@ -224,11 +246,17 @@ Outcome Tape::run(const Manner& manner, const Vocabulary& vocabulary, Row row, c
     if (arity == 0 || !varies_[static_cast<std::size_t>(position)]) continue;
     const int left = position + 1;
     const int right = right_[static_cast<std::size_t>(position)];
-    double* grad_left = varies_[static_cast<std::size_t>(left)] ? slot(derivative_buffer_, left) : unused_.data();
-    double* grad_right =
-        arity == 2 && varies_[static_cast<std::size_t>(right)] ? slot(derivative_buffer_, right) : unused_.data();
+    const bool is_right = arity == 2 && varies_[static_cast<std::size_t>(right)];
+    double* grad_left = varies_[static_cast<std::size_t>(left)] ? slot(derivative_buffer_, left) : nullptr;
+    double* grad_right = is_right ? slot(derivative_buffer_, right) : nullptr;
+    if (const Function* function = vocabulary.function[token].get()) {
+      function->backward(*manner.kernels, value(left), value(right), value(position), derivative(position), grad_left,
+                         grad_right, points);
+      continue;
+    }
     manner.kernels->backward[vocabulary.kind[token]](value(left), value(right), value(position), derivative(position),
-                                                     grad_left, grad_right, points);
+                                                     grad_left != nullptr ? grad_left : unused_.data(),
+                                                     grad_right != nullptr ? grad_right : unused_.data(), points);
   }
   return {};
 }
@@ -238,7 +266,7 @@ Linearisation linearise(const Manner& manner, const Vocabulary& vocabulary, Row 
   const std::size_t k = places.size();
   std::vector<double> gradient_lanes(k * 8);
   std::vector<double> curvature_lanes(k * k * 8);
-  std::vector<double> residual(kBlock);
+  std::vector<double> residual(kBlock), bent(kBlock);
   double error_lanes[8] = {};
   Linearisation at{{}, kNan, std::vector<double>(k), std::vector<double>(k * k)};
   for_each_block(samples, [&](std::size_t first, int points) {
@@ -247,15 +275,23 @@ Linearisation linearise(const Manner& manner, const Vocabulary& vocabulary, Row 
     at.outcome = tape.run(manner, vocabulary, row, samples, first, points);
     if (!at.outcome.ok()) return;
     const double* weight = samples.weight.data() + first;
+    const double* bend = weight;
     for (int i = 0; i < points; ++i) {
       residual[static_cast<std::size_t>(i)] = tape.value(0)[i] - samples.target[first + static_cast<std::size_t>(i)];
     }
     manner.kernels->add_product(residual.data(), residual.data(), weight, points, error_lanes);
+    if (manner.loss != nullptr) {
+      if (!pull(manner, tape.value(0), samples, first, points, residual.data(), bent.data())) {
+        at.outcome = {Failure::no_answer, -1};
+        return;
+      }
+      bend = bent.data();
+    }
     for (std::size_t i = 0; i < k; ++i) {
       const double* derivative = tape.derivative(places[i]);
       manner.kernels->add_product(residual.data(), derivative, weight, points, &gradient_lanes[i * 8]);
       for (std::size_t j = 0; j <= i; ++j) {
-        manner.kernels->add_product(derivative, tape.derivative(places[j]), weight, points,
+        manner.kernels->add_product(derivative, tape.derivative(places[j]), bend, points,
                                     &curvature_lanes[(i * k + j) * 8]);
       }
     }

@@ -17,6 +17,7 @@ inline constexpr int kOperatorCount = 23;
 inline constexpr std::uint8_t kVariable = kOperatorCount;
 inline constexpr std::uint8_t kLiteral = kOperatorCount + 1;
 inline constexpr std::uint8_t kConstant = kOperatorCount + 2;
+inline constexpr std::uint8_t kFunction = kOperatorCount + 3;  // an operator of the user's own
 
 // A row on a block of points, as plain pointers: what `Kernels::interpret` reads and where it may write.
 struct Passage {

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "bind.hpp"
+#include "function.hpp"
 #include "score.hpp"
 #include "vary.hpp"
 
@@ -40,20 +41,29 @@ nb::tuple bind_instruction_sets() {
 }
 
 Vocabulary make_vocabulary(const Array<std::uint8_t, 1>& kind, const Array<std::int32_t, 1>& variable,
-                           const Array<double, 1>& value) {
+                           const Array<double, 1>& value, const std::vector<std::shared_ptr<Function>>& functions) {
   const std::size_t count = kind.shape(0);
   require(count > 0 && count < 65535 && variable.shape(0) == count && value.shape(0) == count,
           "`kind`, `variable` and `value` must have the same length, from 1 to 65,534.");
   Vocabulary out;
+  std::size_t next = 0;
   for (std::size_t t = 0; t < count; ++t) {
-    require(kind.data()[t] <= kConstant && variable.data()[t] >= 0 && std::isfinite(value.data()[t]),
+    require(kind.data()[t] <= kFunction && variable.data()[t] >= 0 && std::isfinite(value.data()[t]),
             "A token's kind, variable or value is out of range.");
-    out.kind.push_back(kind.data()[t]);
-    out.arity.push_back(
-        kind.data()[t] < kOperatorCount ? static_cast<std::uint8_t>(operator_table()[kind.data()[t]].arity) : 0);
+    const std::uint8_t code = kind.data()[t];
+    std::shared_ptr<Function> function;
+    if (code == kFunction) {
+      require(next < functions.size() && functions[next], "`functions` must have one for each token of that kind.");
+      function = functions[next++];
+    }
+    const int arity = function ? function->arity() : code < kOperatorCount ? operator_table()[code].arity : 0;
+    out.kind.push_back(code);
+    out.arity.push_back(static_cast<std::uint8_t>(arity));
+    out.function.push_back(std::move(function));
     out.variable.push_back(variable.data()[t]);
     out.value.push_back(value.data()[t]);
   }
+  require(next == functions.size(), "`functions` must have one for each token of that kind.");
   return out;
 }
 
@@ -80,11 +90,12 @@ Samples make_samples(const Array<double, 2>& X, const Array<double, 1>& y, const
 
 nb::tuple bind_squared_errors(const Vocabulary& vocabulary, const Samples& samples, const Tokens& tokens,
                               const Lengths& lengths, const Constants& constants, bool strict, int threads,
-                              const std::optional<std::string>& instruction_set) {
+                              const Function* loss, const std::optional<std::string>& instruction_set) {
   const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
   require_columns(vocabulary, samples);
   require_counts(threads, 0, 0);
-  const Manner manner = to_manner(strict, instruction_set);
+  require(loss == nullptr || loss->arity() == 2, "A loss is a function of target and prediction.");
+  const Manner manner = to_manner(strict, instruction_set, loss);
   std::vector<double> error(rows.count);
   std::vector<Outcome> outcome(rows.count);
   run([&](Monitor& monitor) {
@@ -114,12 +125,13 @@ nb::tuple bind_predictions(const Vocabulary& vocabulary, const Samples& samples,
 
 nb::tuple bind_fit_constants(const Vocabulary& vocabulary, const Samples& samples, const Tokens& tokens,
                              const Lengths& lengths, const Constants& constants, int iterations, int restarts,
-                             std::uint64_t seed, bool strict, int threads,
+                             std::uint64_t seed, bool strict, int threads, const Function* loss,
                              const std::optional<std::string>& instruction_set) {
   const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
   require_columns(vocabulary, samples);
   require_counts(threads, iterations, restarts);
-  const Manner manner = to_manner(strict, instruction_set);
+  require(loss == nullptr || loss->arity() == 2, "A loss is a function of target and prediction.");
+  const Manner manner = to_manner(strict, instruction_set, loss);
   std::vector<double> fitted = copy_of(constants);
   std::vector<double> error(rows.count);
   std::vector<Outcome> outcome(rows.count);
@@ -154,11 +166,12 @@ nb::tuple bind_linearise(const Vocabulary& vocabulary, const Samples& samples, c
 nb::tuple bind_score(Cache& cache, const Vocabulary& vocabulary, const Samples& samples, const Tokens& tokens,
                      const Lengths& lengths, const Constants& constants,
                      const std::optional<std::tuple<int, int, std::uint64_t>>& fit, bool strict, int threads,
-                     const std::optional<std::string>& instruction_set) {
+                     const Function* loss, const std::optional<std::string>& instruction_set) {
   const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
   require_columns(vocabulary, samples);
   require_counts(threads, fit ? std::get<0>(*fit) : 0, fit ? std::get<1>(*fit) : 0);
-  const Manner manner = to_manner(strict, instruction_set);
+  require(loss == nullptr || loss->arity() == 2, "A loss is a function of target and prediction.");
+  const Manner manner = to_manner(strict, instruction_set, loss);
   std::optional<FitSettings> settings;
   if (fit) settings = FitSettings{std::get<0>(*fit), std::get<1>(*fit), std::get<2>(*fit)};
   std::vector<double> fitted;
@@ -414,10 +427,12 @@ NB_MODULE(_core, m) {
   // Objects that live until the interpreter ends are no leak worth a page of warnings.
   nb::set_leak_warnings(false);
   bind_complete(m);
+  bind_function(m);
   bind_lstm(m);
   m.attr("VARIABLE") = static_cast<int>(kVariable);
   m.attr("LITERAL") = static_cast<int>(kLiteral);
   m.attr("CONSTANT") = static_cast<int>(kConstant);
+  m.attr("FUNCTION") = static_cast<int>(kFunction);
 
   m.def("operators", &bind_operators);
   m.def("instruction_sets", &bind_instruction_sets);
@@ -426,8 +441,10 @@ NB_MODULE(_core, m) {
       .def(
           "__init__",
           [](Vocabulary* self, const Array<std::uint8_t, 1>& kind, const Array<std::int32_t, 1>& variable,
-             const Array<double, 1>& value) { new (self) Vocabulary(make_vocabulary(kind, variable, value)); },
-          "kind"_array, "variable"_array, "value"_array);
+             const Array<double, 1>& value, const std::vector<std::shared_ptr<Function>>& functions) {
+            new (self) Vocabulary(make_vocabulary(kind, variable, value, functions));
+          },
+          "kind"_array, "variable"_array, "value"_array, "functions"_a = nb::list());
   nb::class_<Samples>(m, "Samples")
       .def(
           "__init__",
@@ -448,18 +465,20 @@ NB_MODULE(_core, m) {
   nb::class_<Cache>(m, "Cache")
       .def(nb::init<std::size_t, std::size_t>(), "max_bytes"_a, "constants_per_row"_a)
       .def("score", &bind_score, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array, "constants"_array,
-           nb::kw_only(), "fit"_a, "strict"_a, "threads"_a, "instruction_set"_a = nb::none())
+           nb::kw_only(), "fit"_a, "strict"_a, "threads"_a, "loss"_a.none() = nb::none(),
+           "instruction_set"_a = nb::none())
       .def_prop_ro("size", &Cache::size)
       .def_prop_ro("unique", &Cache::unique)
       .def_prop_ro("bytes", &Cache::bytes);
 
   m.def("squared_errors", &bind_squared_errors, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array,
-        "constants"_array, nb::kw_only(), "strict"_a, "threads"_a, "instruction_set"_a = nb::none());
+        "constants"_array, nb::kw_only(), "strict"_a, "threads"_a, "loss"_a.none() = nb::none(),
+        "instruction_set"_a = nb::none());
   m.def("predictions", &bind_predictions, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array,
         "constants"_array, nb::kw_only(), "strict"_a, "threads"_a, "instruction_set"_a = nb::none());
   m.def("fit_constants", &bind_fit_constants, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array,
         "constants"_array, nb::kw_only(), "iterations"_a, "restarts"_a, "seed"_a, "strict"_a, "threads"_a,
-        "instruction_set"_a = nb::none());
+        "loss"_a.none() = nb::none(), "instruction_set"_a = nb::none());
   m.def("linearise", &bind_linearise, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array, "constants"_array);
   m.def("fingerprints", &bind_fingerprints, "vocabulary"_a, "tokens"_array, "lengths"_array, "constants"_array);
   m.def("tournament", &bind_tournament, "reward"_array, "count"_a, "size"_a, "seed"_a, "step"_a);

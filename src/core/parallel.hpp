@@ -37,6 +37,8 @@ class Monitor {
     }
     if (stopped_.load(std::memory_order_relaxed)) throw Interrupted{};
   }
+  // Makes every further check, on any thread, throw.
+  void stop() { stopped_ = true; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -64,6 +66,7 @@ void parallel_chunks(std::size_t count, std::size_t chunk, int threads, Monitor&
       const std::lock_guard lock(mutex);
       if (!error) error = std::current_exception();
       failed = true;
+      monitor.stop();
     }
   };
   const auto loop = [&] {

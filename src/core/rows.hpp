@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <vector>
 
@@ -14,12 +15,15 @@ namespace symseed {
 // What stands in a row after its end.
 inline constexpr Token kPad = 65535;
 
+class Function;
+
 // A library as arrays over its T tokens.
 struct Vocabulary {
-  std::vector<std::uint8_t> kind;      // opcode, kVariable, kLiteral or kConstant
-  std::vector<std::uint8_t> arity;     // 0, 1 or 2
-  std::vector<std::int32_t> variable;  // column of a variable, else 0
-  std::vector<double> value;           // value of a literal, else 0
+  std::vector<std::uint8_t> kind;                         // opcode, or one of kVariable ... kFunction
+  std::vector<std::uint8_t> arity;                        // 0, 1 or 2
+  std::vector<std::int32_t> variable;                     // column of a variable, else 0
+  std::vector<double> value;                              // value of a literal, else 0
+  std::vector<std::shared_ptr<const Function>> function;  // (T,): of the user's own operators, else null
 
   std::size_t size() const { return kind.size(); }
   bool operator==(const Vocabulary&) const = default;

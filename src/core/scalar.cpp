@@ -49,6 +49,8 @@ constexpr auto kHidesFlags = for_operators([]<class Op>() { return hides_flags<O
 
 const std::array<OperatorInfo, kOperatorCount>& operator_table() { return kInfo; }
 
+double operator_value(int opcode, double a, double b) { return kValue[static_cast<std::size_t>(opcode)](a, b); }
+
 Failure flag_raised(int opcode, double a, double b) {
   // Volatile, and called through a table: the compiler cannot move the operation past the two questions about flags.
   const volatile double x = a;

@@ -24,7 +24,11 @@ enum class Failure : std::uint8_t {
   overflow = 3,        // finite arguments, an infinite value
   underflow = 4,       // strict mode: a value too small for full precision
   loss_overflow = 5,   // every prediction is finite, the sum of squared errors is not
+  no_answer = 6,       // an operator of the user's own could not be computed
 };
+
+// The operator's value, from the C library where that has it.
+double operator_value(int opcode, double a, double b);
 
 // The gravest flag that the operator raises at this point ("inexact" does not count).
 Failure flag_raised(int opcode, double a, double b);

@@ -15,6 +15,8 @@ What every function here keeps to:
   `(seed, step, row)`. The number of threads and the instruction set never change a bit of any result.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -28,6 +30,8 @@ LITERAL: int
 """Kind of a token that is a fixed number."""
 CONSTANT: int
 """Kind of a token that is a number fitted in each row."""
+FUNCTION: int
+"""Kind of a token that is an operator of the user's own."""
 
 def operators() -> tuple[tuple[str, int, int], ...]:
     """Name, arity and complexity of every operator, in opcode order."""
@@ -39,9 +43,34 @@ class Vocabulary:
     """A library as the core sees it."""
 
     def __init__(
-        self, kind: npt.NDArray[np.uint8], variable: npt.NDArray[np.int32], value: npt.NDArray[np.float64]
+        self,
+        kind: npt.NDArray[np.uint8],
+        variable: npt.NDArray[np.int32],
+        value: npt.NDArray[np.float64],
+        functions: list[Function] = [],
     ) -> None:
-        """Take, for each of T tokens, its kind, its column (variables) and its value (literals)."""
+        """Take, for each of T tokens, its kind, its column (variables) and its value (literals).
+
+        `functions` has one for each token of that kind, in order.
+        """
+
+class Function:
+    """An operator of the user's own. Its derivatives are central differences; it has no inverse."""
+
+    @staticmethod
+    def of_callable(arity: int, call: Callable[..., npt.NDArray[np.float64] | None]) -> Function:
+        """Call Python for each block of samples, with new arrays, from any thread, holding the interpreter's lock.
+
+        None is no answer, and the row fails. What is raised ends the evaluation of all rows.
+        """
+    @staticmethod
+    def of_expansion(arity: int, expansion: Vocabulary) -> Function:
+        """Compute an expression, whose prefix is the vocabulary's tokens in order; its variables are the arguments.
+
+        Values are what float64 arithmetic gives, also where one on the way is not finite.
+        """
+    def values(self, a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return the values at each element of `a` and `b`, (M,); `b` is ignored by functions of one argument."""
 
 class Samples:
     """A dataset's own copy, in the layout that evaluation wants: M * (V + 2) float64."""
@@ -102,13 +131,16 @@ def squared_errors(
     *,
     strict: bool,
     threads: int,
+    loss: Function | None = None,
     instruction_set: str | None = None,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
     """Return the weighted sum of squared errors of each row, its failure and the position where it failed, as 3 x (N,).
 
     A row fails at the first value that is not finite; `strict` adds the first that raises any IEEE flag but "inexact",
     underflow among them. Then its error is NaN. Failures: 0 none, 1 invalid, 2 division by zero, 3 overflow,
-    4 underflow, 5 overflow of the error itself (position -1).
+    4 underflow, 5 overflow of the error itself (position -1), 6 no answer from a function (-1 if that is the loss).
+
+    `loss` is a function of target and prediction, whose weighted sum is then the error.
     """
 
 def predictions(
@@ -136,6 +168,7 @@ def fit_constants(
     seed: int,
     strict: bool,
     threads: int,
+    loss: Function | None = None,
     instruction_set: str | None = None,
 ) -> tuple[Constants, npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
     """Fit the constants of each row by Levenberg-Marquardt, from the values they have; return them, then as above.
@@ -171,6 +204,7 @@ class Cache:
         fit: tuple[int, int, int] | None,
         strict: bool,
         threads: int,
+        loss: Function | None = None,
         instruction_set: str | None = None,
     ) -> tuple[
         npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32], Constants | None, npt.NDArray[np.uint8]

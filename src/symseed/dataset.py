@@ -5,8 +5,9 @@ Axis letters: M samples, V variables.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from symseed import _core
 from symseed.errors import DataError, SettingsError
+from symseed.losses import Loss, Ruler
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -27,6 +29,7 @@ class Dataset:
     y: Floats  # (M,)
     weights: Floats  # (M,), at least one of them positive
     names: tuple[str, ...]  # of the V columns
+    loss: Loss | None = None  # what an error costs; None: its square
 
     @classmethod
     def of(
@@ -96,6 +99,28 @@ class Dataset:
         """Sum of the weights."""
         return float(self.weights.sum())
 
+    def with_loss(self, loss: Loss | None) -> Dataset:
+        """Return the same samples, on which errors cost something else.
+
+        Raises:
+            SettingsError: where the loss does not grow with the error.
+        """
+        if loss is self.loss:
+            return self
+        other = dataclasses.replace(self, loss=loss)
+        other.mean_squares(np.zeros(1))  # The loss is measured at once, so that a bad one is refused early.
+        return other
+
+    @functools.cached_property
+    def ruler(self) -> Ruler | None:
+        """What tells the size of error that a mean loss amounts to; None for squares."""
+        return None if self.loss is None else Ruler(self.loss, self.y, self.weights, self.deviation)
+
+    def mean_squares(self, error: Floats) -> Floats:
+        """Return mean squared errors, given the core's weighted sums; for another loss, what stands in their place."""
+        mean = error / self.total_weight
+        return mean if self.ruler is None else self.ruler.mean_square(mean)
+
     @functools.cached_property
     def samples(self) -> _core.Samples:
         """What the core reads: a copy of its own."""
@@ -112,17 +137,15 @@ class Dataset:
         unit = float(np.abs(self.y).max()) or 1.0
         rms = unit * float(np.sqrt(np.average((self.y / unit) ** 2, weights=self.weights)))
         draws = np.random.default_rng(seed).standard_normal(len(self))
-        return Dataset.of(self.X, self.y + level * rms * draws, self.weights, self.names)
+        return Dataset.of(self.X, self.y + level * rms * draws, self.weights, self.names).with_loss(self.loss)
 
-    def __getstate__(self) -> tuple[Floats, Floats, Floats, tuple[str, ...]]:
-        """Pickle the arrays; what the core reads is built again."""
-        return self.X, self.y, self.weights, self.names
+    def __reduce__(self) -> tuple[Callable[..., Dataset], tuple[object, ...]]:
+        """Pickle what it is made of; what the core reads is built again."""
+        return _restored, (self.X, self.y, self.weights, self.names, self.loss)
 
-    def __setstate__(self, state: tuple[Floats, Floats, Floats, tuple[str, ...]]) -> None:
-        """Restore the arrays, read-only."""
-        X, y, weights, names = state
-        for name, value in {"X": _frozen(X), "y": _frozen(y), "weights": _frozen(weights), "names": names}.items():
-            object.__setattr__(self, name, value)
+
+def _restored(X: Floats, y: Floats, weights: Floats, names: tuple[str, ...], loss: Loss | None) -> Dataset:
+    return Dataset(_frozen(X), _frozen(y), _frozen(weights), names, loss)
 
 
 def floats(values: npt.ArrayLike, name: str) -> Floats:

@@ -47,7 +47,7 @@ def constant_cost(value: float, deviation: float) -> float:
 
 def description_lengths(population: Population, dataset: Dataset) -> Floats:
     """Return the nats of each row and of the data given it, (N,); infinite where a row fails."""
-    mean_square = evaluate(population, dataset).error / dataset.total_weight
+    mean_square = dataset.mean_squares(evaluate(population, dataset).error)
     tokens = population.lengths * math.log(len(population.library))
     data = code_length(dataset, mean_square)
     constants = np.array([_constants(population, row, dataset, float(mean_square[row])) for row in range(len(data))])

@@ -29,6 +29,7 @@ class Failure(enum.IntEnum):
     OVERFLOW = 3
     UNDERFLOW = 4
     LOSS_OVERFLOW = 5
+    NO_ANSWER = 6
 
     @property
     def sentence(self) -> str:
@@ -42,7 +43,8 @@ _SENTENCES = {
     Failure.DIVIDE_BY_ZERO: "The expression divides by zero at some sample, or takes log(0).",
     Failure.OVERFLOW: "A value of the expression is too large for float64 at some sample.",
     Failure.UNDERFLOW: "A value of the expression is too small for float64 at some sample (strict mode).",
-    Failure.LOSS_OVERFLOW: "The predictions are finite, but their squared error is too large for float64.",
+    Failure.LOSS_OVERFLOW: "The predictions are finite, but their squared error, or other loss, is not.",
+    Failure.NO_ANSWER: "An operator or a loss of your own raised an exception, or gave something else than numbers.",
 }
 
 
@@ -50,7 +52,7 @@ _SENTENCES = {
 class Errors:
     """What `evaluate` and `fit` give, row by row."""
 
-    error: Floats  # (N,): weighted sum of squared errors, NaN where the row failed
+    error: Floats  # (N,): weighted sum of squared errors, or of other losses, NaN where the row failed
     failure: Failures  # (N,): a `Failure` each
     position: Positions  # (N,): of the token that failed first, -1 where there is none
 
@@ -65,7 +67,7 @@ class Predictions:
 
 
 def evaluate(population: Population, dataset: Dataset, *, strict: bool = False, threads: int = 1) -> Errors:
-    """Score each row by its weighted sum of squared errors.
+    """Score each row by its weighted sum of squared errors, or of the dataset's own losses.
 
     A row fails at the first value, of any of its tokens at any sample, that is not finite. `strict` is the rule of the
     authors' released code: any IEEE flag but "inexact" is a failure, so underflow too.
@@ -79,6 +81,7 @@ def evaluate(population: Population, dataset: Dataset, *, strict: bool = False, 
         population.constants,
         strict=strict,
         threads=check_threads(threads),
+        loss=native_loss(dataset),
     )
     return Errors(error, failure, position)
 
@@ -124,8 +127,14 @@ def fit(
         seed=seed,
         strict=strict,
         threads=check_threads(threads),
+        loss=native_loss(dataset),
     )
     return population.with_constants(constants), Errors(error, failure, position)
+
+
+def native_loss(dataset: Dataset) -> _core.Function | None:
+    """Return the dataset's loss as the core takes it."""
+    return None if dataset.loss is None else dataset.loss.scaled.native
 
 
 def check_columns(library: Library, dataset: Dataset) -> None:

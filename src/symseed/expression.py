@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ from symseed import _core, parsing
 from symseed.dataset import floats
 from symseed.errors import DataError
 from symseed.library import Library
-from symseed.tokens import ALIASES, CONSTANT_NAME, OPERATORS, Token, TokenKind
+from symseed.tokens import ALIASES, CONSTANT_NAME, OPERATORS, Token, TokenKind, literal
 
 _INFIX = {"add": ("+", 1), "sub": ("-", 1), "mul": ("*", 2), "div": ("/", 2), "pow": ("^", 4)}
 _OPERATOR_NAMES = {*OPERATORS, *ALIASES}
@@ -104,6 +105,31 @@ class Expression:
         """Hash what is compared."""
         return hash(self._key())
 
+    def expanded(self) -> Expression:
+        """Return the same formula with operators of the user's own written out, where it is known what they stand for.
+
+        One that would make the formula longer than `parsing.MAX_TOKENS` stays as it is.
+        """
+        steps = [step for token in self.tokens for step in token.expansion or ()]
+        if not steps:
+            return self
+        # Arguments are told by whole numbers, all else is a token.
+        meant = {
+            step: OPERATORS[step] if isinstance(step, str) else literal(step) for step in steps if type(step) is not int
+        }
+        library = Library(tuple(dict.fromkeys((*self.library.tokens, *meant.values()))))
+        waiting: list[parsing.Parsed] = []
+        for token, token_id, value in zip(*map(reversed, (self.tokens, self.ids, self.constants)), strict=True):
+            arguments = [waiting.pop() for _ in range(token.arity)]
+            pieces = [
+                arguments[step] if isinstance(step, int) else ((library.tokens.index(meant[step]),), (math.nan,))
+                for step in token.expansion or ()
+            ]
+            if not pieces or sum(len(ids) for ids, _ in pieces) > parsing.MAX_TOKENS:
+                pieces = [((token_id,), (value,)), *arguments]
+            waiting.append(_joined(pieces))
+        return Expression(library, *waiting[0])
+
     def evaluate(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return the formula's values at the rows of `X` (M, V), as (M,); one column may be given as (M,).
 
@@ -136,6 +162,11 @@ class Expression:
             return np.asarray(prediction[0])
         middle = len(table) // 2
         return np.concatenate([self._values(table[:middle]), self._values(table[middle:])])
+
+
+def _joined(pieces: Sequence[parsing.Parsed]) -> parsing.Parsed:
+    ids, values = zip(*pieces, strict=True)
+    return tuple(itertools.chain(*ids)), tuple(itertools.chain(*values))
 
 
 def _name(token: Token, reserved: Collection[str] = ()) -> str:

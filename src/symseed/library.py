@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -35,13 +35,16 @@ class Library:
             if (token.kind, token.name) in seen:
                 raise SettingsError(f"`{token.name}` is in the library twice. Name each token once.")
             seen.add((token.kind, token.name))
+        for token in self.tokens:
+            if token.function is not None and (TokenKind.VARIABLE, token.name) in seen:
+                raise SettingsError(f"`{token.name}` is both an operator of your own and a column. Rename one of them.")
         if not any(token.arity == 0 for token in self.tokens):
             raise SettingsError("A library needs a variable or a number, but only operators were given.")
 
     @classmethod
     def of(
         cls,
-        operators: Iterable[str | float],
+        operators: Iterable[str | float | Token | Callable[..., Any]],
         variables: int | Sequence[str],
         *,
         constants: bool = False,
@@ -49,7 +52,8 @@ class Library:
         """Build a library: the variables first, then `operators` as listed.
 
         Args:
-            operators: operators by name or alias; a number is a literal, and "const" a fitted constant.
+            operators: operators by name or alias; a number is a literal, and "const" a fitted constant; a function of
+                one or two arrays is an operator of your own (`tokens.custom`).
             variables: names of the columns, or how many there are (then they are x1, x2, ...).
             constants: add a fitted constant at the end.
         """
@@ -64,7 +68,11 @@ class Library:
             names = list(variables)
         built = [tokens.variable(name, column) for column, name in enumerate(names)]
         for entry in operators:
-            if entry == tokens.CONSTANT_NAME:
+            if isinstance(entry, Token):
+                built.append(entry)
+            elif callable(entry):
+                built.append(tokens.custom(entry))
+            elif entry == tokens.CONSTANT_NAME:
                 built.append(tokens.constant())
             elif isinstance(entry, str) and not tokens.is_number(entry):
                 built.append(tokens.operator(entry))
@@ -132,6 +140,7 @@ class Library:
             np.array([token.code for token in self.tokens], dtype=np.uint8),
             np.array([token.column for token in self.tokens], dtype=np.int32),
             np.array([token.value for token in self.tokens], dtype=np.float64),
+            [token.function.native for token in self.tokens if token.function is not None],
         )
 
     def __getstate__(self) -> tuple[Token, ...]:

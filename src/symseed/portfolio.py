@@ -103,6 +103,7 @@ class Formula:
 
     expression: Expression
     mean_square: float
+    """Of its errors; for another loss than the square, what stands in its place (`losses.py`)."""
     description: float
     """Nats of the formula and of the data given it: the smallest is the choice."""
 
@@ -212,7 +213,8 @@ class Portfolio:
         self._sample = dataset
         if len(dataset) > settings.samples:
             rows = np.sort(np.random.default_rng(seed).choice(len(dataset), settings.samples, replace=False))
-            self._sample = Dataset.of(dataset.X[rows], dataset.y[rows], dataset.weights[rows], dataset.names)
+            sample = Dataset.of(dataset.X[rows], dataset.y[rows], dataset.weights[rows], dataset.names)
+            self._sample = sample.with_loss(dataset.loss)
         self._library = library
         # What matters most comes first, where only so many variables can be looked at.
         order = np.argsort(-probes.relevance(dataset), kind="stable")
@@ -308,7 +310,10 @@ class Portfolio:
 
     def _begin(self) -> None:
         mean = float(np.average(self._dataset.y, weights=self._dataset.weights))
-        self._pool.add([self._writer.number(mean)])
+        number = self._writer.number(mean)
+        if self._dataset.loss is not None:
+            number = part_of(polished(self._writer.population([number]), self._dataset), 0)
+        self._pool.add([number])
         known = [part for part in map(self._writer.part, self._known) if part is not None]
         if known:
             fitted = polished(self._writer.population(known), self._dataset)
@@ -501,7 +506,7 @@ class _Pool:
         if not parts:
             return
         population = self._writer.population(parts)
-        errors = evaluate(population, self._dataset).error / self._dataset.total_weight
+        errors = self._dataset.mean_squares(evaluate(population, self._dataset).error)
         lengths = description_lengths(population, self._dataset)
         for row in np.flatnonzero(np.isfinite(lengths)):
             formula = Formula(population[int(row)], float(errors[row]), float(lengths[row]))

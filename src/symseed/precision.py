@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from symseed.dataset import Dataset, Floats
+from symseed.errors import SettingsError
 from symseed.expression import Expression
 from symseed.tokens import Token, TokenKind
 
@@ -54,7 +55,17 @@ class _OutOfReachError(Exception):
 
 
 def compare(expression: Expression, target: Expression, test: Dataset) -> Comparison:
-    """Compare where the target has a value: beyond the data's range, within it, and near the origin."""
+    """Compare where the target has a value: beyond the data's range, within it, and near the origin.
+
+    Raises:
+        SettingsError: where an operator of the user's own is in one of them that is not known to that precision.
+    """
+    for token in (*expression.tokens, *target.tokens):
+        if token.function is not None:
+            raise SettingsError(
+                f"Formulas are compared to {_DIGITS} digits, but `{token.name}` is only known as a function of arrays. "
+                "Write it with arithmetic and NumPy's exp, log, sqrt, sin, cos, tan, tanh, abs, minimum and maximum."
+            )
     comparer = _Comparer(expression, target, test.names)
     domain = _Domain(test)
     rng = np.random.default_rng(_SEED)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import re
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import sympy
@@ -84,7 +84,11 @@ def used(expression: Expression) -> list[Token]:
 
 
 def _built(expression: Expression, symbol: Callable[[str], Sym], digits: int | None) -> Sym:
-    """Return the sympy object with numbers of so many digits; None: of all that they have."""
+    """Return the sympy object with numbers of so many digits; None: of all that they have.
+
+    Operators of the user's own are written out where it is known what they stand for; others are functions by name.
+    """
+    expression = expression.expanded()
 
     def number(kind: str, value: str) -> Sym:  # noqa: ARG001 - literals and constants are numbers alike
         given = float(value)
@@ -94,15 +98,24 @@ def _built(expression: Expression, symbol: Callable[[str], Sym], digits: int | N
 
     symbols = {token.column: symbol(token.name) for token in used(expression)}
     variables = [symbols.get(column) for column in range(1 + max(symbols, default=-1))]
+    own = {token.name: (token.arity, sympy.Function(token.name)) for token in expression.tokens if token.function}
     try:
-        return build(words(expression), variables, number)
+        return build(words(expression), variables, number, own)
     except ValueError as error:  # such as the smaller of two complex numbers
         raise SettingsError(f"sympy cannot write `{expression}`: {error}") from None
 
 
-def build(sequence: Sequence[Word], variables: Sequence[Sym], number: Callable[[str, str], Sym]) -> Sym:
-    """Return the sympy expression of a prefix; `number` says what a literal or constant stands for."""
-    operators = _operators()
+def build(
+    sequence: Sequence[Word],
+    variables: Sequence[Sym],
+    number: Callable[[str, str], Sym],
+    own: Mapping[str, tuple[int, Callable[..., Sym]]] | None = None,
+) -> Sym:
+    """Return the sympy expression of a prefix; `number` says what a literal or constant stands for.
+
+    `own` has further operators, as `_operators` has them.
+    """
+    operators = {**_operators(), **(own or {})}
     waiting: list[Sym] = []
     for kind, value in reversed(sequence):
         if kind == VARIABLE:

@@ -110,6 +110,7 @@ class Checker:
         is not the target's. `test_nmse` remains that of the expression as it was given.
         """
         started = time.perf_counter()
+        expression, target = expression.expanded(), target.expanded()
         for formula in (expression, target):
             evaluation.check_columns(formula.library, test)
         form = _refitted(expression, target, test) if refit else _Form(expression)

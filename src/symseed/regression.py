@@ -11,7 +11,7 @@ from symseed import _core
 from symseed.completion import Approximator, Completer, CompletionSettings, NearestSettings
 from symseed.dataset import Dataset, Floats
 from symseed.errors import SettingsError
-from symseed.evaluation import check_columns, check_threads, evaluate, predict
+from symseed.evaluation import check_columns, check_threads, evaluate, native_loss, predict
 from symseed.fitting import FitSettings
 from symseed.library import Library
 from symseed.population import Population
@@ -77,6 +77,8 @@ class RegressionTask:
         self.settings = settings or RegressionSettings()
         self.test = dataset if test is None else test
         check_columns(library, self.test)
+        if self.settings.metric is Metric.CORRELATION and dataset.loss is not None:
+            raise SettingsError("The metric CORRELATION is one of squared errors, but the dataset has another loss.")
         self._cache = _core.Cache(
             self.settings.cache_bytes, self.settings.cached_constants if library.has_constants else 0
         )
@@ -102,11 +104,12 @@ class RegressionTask:
             fit=None if fit is None else (fit.iterations, fit.restarts, settings.fit_seed),
             strict=settings.strict,
             threads=settings.threads,
+            loss=native_loss(self.dataset),
         )
         self._asked += len(population)
         self._evaluated += int(np.count_nonzero(computed))
         scored = population if constants is None else population.with_constants(constants)
-        mean_square = error / self.dataset.total_weight
+        mean_square = self.dataset.mean_squares(error)
         if settings.metric is Metric.CORRELATION:
             good = np.flatnonzero(~np.isnan(mean_square))
             mean_square[good] = _after_scaling(scored.take(good), self.dataset, settings)
@@ -129,8 +132,9 @@ class RegressionTask:
             if self.settings.metric is Metric.CORRELATION:
                 tested = _after_scaling(population.take(rows), self.test, self.settings)
             else:
-                tested = evaluate(population.take(rows), self.test, strict=self.settings.strict).error
-                tested = tested / self.test.total_weight
+                tested = self.test.mean_squares(
+                    evaluate(population.take(rows), self.test, strict=self.settings.strict).error
+                )
             solved[rows] = tested < self._threshold(self.test)
         return solved
 

@@ -45,7 +45,8 @@ class Units:
         if self.are_plain:
             return dataset
         X, y = dataset.X / np.array(self.columns), dataset.y / self.target
-        return Dataset.of(X, y, dataset.weights, dataset.names)
+        loss = None if dataset.loss is None else dataset.loss.in_units(self.target)
+        return Dataset.of(X, y, dataset.weights, dataset.names).with_loss(loss)
 
     @property
     def inverse(self) -> Units:

@@ -91,7 +91,7 @@ def _length(writer: Writer, part: Part, dataset: Dataset) -> float:
 def _steps(writer: Writer, part: Part, dataset: Dataset) -> list[tuple[int, float]]:
     """The plain numbers within reach of each constant that is none yet: a few of its standard deviations."""
     population = writer.population([part])
-    mean_square = float(evaluate(population, dataset).error[0]) / dataset.total_weight
+    mean_square = float(dataset.mean_squares(evaluate(population, dataset).error)[0])
     places = _constants(writer, part)
     if not math.isfinite(mean_square) or not places:
         return []

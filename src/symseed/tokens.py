@@ -8,11 +8,13 @@ from __future__ import annotations
 import enum
 import math
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from symseed import _core
 from symseed.errors import SettingsError
+from symseed.functions import Expansion, Function
 
 
 class TokenKind(enum.Enum):
@@ -28,8 +30,8 @@ class TokenKind(enum.Enum):
 class Token:
     """One symbol of a library.
 
-    `code` is the core's number for it: an opcode, or one of `_core.VARIABLE`, `LITERAL`, `CONSTANT`. `column` is the
-    variable's place in the data, `value` the literal's number.
+    `code` is the core's number for it: an opcode, or one of `_core.VARIABLE`, `LITERAL`, `CONSTANT`, `FUNCTION`.
+    `column` is the variable's place in the data, `value` the literal's number; `function` is the user's own operator.
     """
 
     name: str
@@ -39,6 +41,12 @@ class Token:
     code: int
     column: int = 0
     value: float = 0.0
+    function: Function | None = None
+
+    @property
+    def expansion(self) -> Expansion | None:
+        """What an operator of the user's own stands for, over other operators; None where that is not known."""
+        return None if self.function is None else self.function.expansion
 
 
 OPERATORS: Mapping[str, Token] = types.MappingProxyType(
@@ -76,6 +84,9 @@ ALIASES: Mapping[str, str] = types.MappingProxyType(
 
 CONSTANT_NAME = "const"
 
+CUSTOM_COMPLEXITY = 4
+"""Of an operator of the user's own: as much as any other has."""
+
 
 def operator(name: str) -> Token:
     """Return the operator of that name or alias."""
@@ -85,6 +96,25 @@ def operator(name: str) -> Token:
             f"`{name}` is not an operator. Expected one of {', '.join(OPERATORS)}, or an alias: {', '.join(ALIASES)}."
         )
     return OPERATORS[canonical]
+
+
+def custom(function: Callable[..., Any], *, name: str | None = None, arity: int | None = None) -> Token:
+    """Return an operator from a function of one or two arrays, which it is tried out on first.
+
+    Args:
+        function: gives an array of the shape of its argument, element by element.
+        name: in formulas; the function's own where it is not given.
+        arity: 1 or 2; as many as the function has arguments without a default where it is not given.
+
+    Raises:
+        SettingsError: saying what such a function must be like, and what this one did.
+    """
+    tried = Function.of(function, name, arity)
+    if tried.name in OPERATORS or tried.name in ALIASES or tried.name == CONSTANT_NAME:
+        raise SettingsError(
+            f"`{tried.name}` is the name of an operator that there is. Give that as text, or your own another name."
+        )
+    return Token(tried.name, TokenKind.OPERATOR, tried.arity, CUSTOM_COMPLEXITY, _core.FUNCTION, function=tried)
 
 
 def variable(name: str, column: int) -> Token:
