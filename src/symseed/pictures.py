@@ -451,8 +451,9 @@ def _with_unit(name: str, units: Mapping[str, str] | None) -> str:
 
 def _points(axes: Axes, x: Floats, y: Floats, is_log: tuple[bool, bool], *, cells: int) -> None:
     if len(x) <= MOST_POINTS:
-        alpha = 0.85 if len(x) <= 100 else 0.5
-        axes.plot(x, y, "o", color=COLOURS[0], markersize=4, alpha=alpha, markeredgewidth=0, label="data")
+        # A few stand on the line, many below it.
+        size, alpha, order = (6.0, 1.0, 3) if len(x) <= 100 else (4.0, 0.5, 1)
+        axes.plot(x, y, "o", color=COLOURS[0], markersize=size, alpha=alpha, markeredgewidth=0, zorder=order)
         return
     from matplotlib.colors import LinearSegmentedColormap, to_rgba
 
