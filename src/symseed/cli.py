@@ -15,7 +15,7 @@ import symseed
 from symseed import _core, methods, tables
 from symseed.cli_bench import bench_commands
 from symseed.cli_runs import fit as fit_command
-from symseed.cli_runs import predict, resume, show
+from symseed.cli_runs import predict, report, resume, show
 from symseed.dataset import Dataset
 from symseed.errors import SymseedError
 from symseed.evaluation import Errors, Failure, fit
@@ -102,7 +102,7 @@ def _record(population: Population, errors: Errors, dataset: Dataset, row: int) 
     }
 
 
-for _command in (fit_command, resume, show, predict, bench_commands):
+for _command in (fit_command, resume, show, predict, report, bench_commands):
     commands.add_command(_command)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
+import platform
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -16,13 +18,17 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import check_random_state
 
-from symseed import tables
-from symseed.dataset import Floats
+import symseed
+from symseed import files, tables
+from symseed.dataset import Dataset, Floats
 from symseed.equations import EquationFront
 from symseed.errors import DataError, SettingsError
 from symseed.estimator import SymbolicRegressor
+from symseed.exporting import FORMATS, export
+from symseed.expression import Expression
 from symseed.live import Display
-from symseed.runs import Run, RunData, from_toml
+from symseed.page import ReportContent, report_html
+from symseed.runs import Run, RunData, from_toml, to_toml
 from symseed.search import Budget
 from symseed.settings import NAMES, Settings, suggestion
 from symseed.target import Progress
@@ -111,16 +117,69 @@ def resume(run: str, changes: tuple[str, ...], as_json: bool) -> None:
 @click.command()
 @click.argument("run")
 @click.option("--index", type=int, help="Show this row of the front, counted from 0, and nothing else.")
+@click.option("--as", "format_", help=f"Show the choice, or that row, as {', '.join(FORMATS)}.")
 @_json
-def show(run: str, index: int | None, as_json: bool) -> None:
+def show(run: str, index: int | None, format_: str | None, as_json: bool) -> None:
     """Show the formulas that a RUN has found."""
     model = SymbolicRegressor.from_file(run)
     targets = Run.read(Path(run)).data.targets
+    if format_ is not None:
+        for equation in model.at(index):
+            click.echo(export(equation.expression, format_))
+        return
     if index is not None and not as_json:
         for equation in model.at(index):
             click.echo(str(equation))
         return
     _print(model, targets, as_json=as_json)
+
+
+@click.command()
+@click.argument("run")
+@click.option("--output", help="The file to write; report.html in the run's folder where left out.")
+def report(run: str, output: str | None) -> None:
+    """Write all that is known of a RUN as one HTML page, which opens without a network."""
+    opened = Run.read(Path(run))
+    model = SymbolicRegressor.from_file(run)
+    data = opened.data
+    for place, (target, front) in enumerate(zip(data.targets, model.fronts, strict=True)):
+        chosen = front.choice(model.model_selection)
+        content = ReportContent(
+            title=f"{target}, from {data.source}" if data.source else target,
+            equations=front.equations,
+            chosen=chosen,
+            target=target,
+            dataset=Dataset.of(data.X, data.y[:, place], data.weights, data.names),
+            source=data.source,
+            history=opened.history(place),
+            settings=to_toml(opened.settings),
+            reason=front.reason,
+            seed=opened.seed,
+            versions={"symseed": symseed.__version__, "Python": platform.python_version(), "NumPy": np.__version__},
+            code=_exports(front.equations[chosen].expression),
+        )
+        name = "report.html" if place == 0 else f"report-{place + 1}.html"
+        path = opened.folder / name if output is None else Path(output).with_name(_numbered(Path(output), place))
+        try:
+            files.replace(path, report_html(content).encode())
+        except OSError as error:
+            raise SettingsError(
+                f"`--output` must be a file that can be written, but `{path}` is not: {error}."
+            ) from error
+        click.echo(str(path))
+
+
+def _numbered(path: Path, place: int) -> str:
+    return path.name if place == 0 else f"{path.stem}-{place + 1}{path.suffix}"
+
+
+def _exports(expression: Expression) -> dict[str, str]:
+    """The formula in every notation that can express it."""
+    out = {}
+    for name in FORMATS:
+        with contextlib.suppress(SettingsError):
+            out[name] = export(expression, name)
+    return out
 
 
 @click.command()

@@ -32,7 +32,7 @@ class Equation:
     complexity: int
     """Number of tokens."""
     loss: float
-    """Mean squared error of `predict` on the data that were fitted, weighted as they were."""
+    """Mean of `predict`'s squared errors, or other losses, on the data that were fitted, weighted as they were."""
     score: float
     """By how much the logarithm of the loss falls per token, from the formula before; 0 for the first."""
     description: float

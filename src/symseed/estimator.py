@@ -19,11 +19,12 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from symseed import frames, presenting
+from symseed import exporting, exporting_graphs, frames, pictures, presenting
 from symseed.dataset import Dataset, Floats
 from symseed.equations import Equation, EquationFront
 from symseed.errors import DataError, SettingsError
 from symseed.expression import Expression
+from symseed.pictures import Moment
 from symseed.runs import Run, RunData
 from symseed.search import StopReason
 from symseed.settings import LIMITS, NAMES, EarlyStop, Plan, Settings, suggestion
@@ -62,7 +63,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     Parameters:
         binary_operators: operators of two arguments: + - * / ^ min max, or the names of other tools for them.
         unary_operators: operators of one argument: sin cos tan exp log sqrt square cube quartic inv neg abs tanh
-            sigmoid expneg logabs.
+            sigmoid expneg logabs. In both lists a function of arrays may stand too, such as `def bump(x): return
+            np.exp(-x * x)`; it is tried out first.
         maxsize: most tokens (operators, columns and constants) of a formula; None: the method's own limit.
         max_evals: most formulas that may be tried for each target; None: the method's own limit.
         max_time: most seconds, for all targets together; None: no limit but `max_evals`. With a limit in seconds the
@@ -78,6 +80,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             "accuracy": the one of the smallest loss.
             "score": the one with the highest `score`: where the loss falls fastest per token.
             "bic": the one with the least n log(loss) + k log(n), for n rows and k fitted constants.
+        loss: what an error costs: "squared", "absolute", "huber", "logcosh", or a function of y and prediction that
+            gives the loss of each row. Constants are fitted by it, and formulas compared and chosen.
         n_jobs: threads that score formulas; -1: as many as there are cores. The answer does not depend on it.
         random_state: seed of the search, a NumPy RandomState, or None for a new one each time.
         warm_start: whether `fit` begins with the formulas that the fit before found.
@@ -102,14 +106,15 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        binary_operators: Sequence[str] = _DEFAULTS.binary_operators,
-        unary_operators: Sequence[str] = _DEFAULTS.unary_operators,
+        binary_operators: Sequence[str | Callable[..., Any]] = _DEFAULTS.binary_operators,
+        unary_operators: Sequence[str | Callable[..., Any]] = _DEFAULTS.unary_operators,
         maxsize: int | None = _DEFAULTS.maxsize,
         max_evals: int | None = _DEFAULTS.max_evals,
         max_time: float | None = _DEFAULTS.max_time,
         early_stop_condition: EarlyStop | None = _DEFAULTS.early_stop_condition,
         patience: int | None = _DEFAULTS.patience,
         model_selection: str = _DEFAULTS.model_selection,
+        loss: str | Callable[..., Any] = _DEFAULTS.loss,
         n_jobs: int | None = _DEFAULTS.n_jobs,
         random_state: int | np.random.RandomState | None = _DEFAULTS.random_state,
         warm_start: bool = _DEFAULTS.warm_start,
@@ -125,6 +130,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.early_stop_condition = early_stop_condition
         self.patience = patience
         self.model_selection = model_selection
+        self.loss = loss
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.warm_start = warm_start
@@ -212,7 +218,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         fronts = [item.front for _, item in sorted(found.items())]
         out = cls._of(run)
         is_interrupted = not all(item.is_final for item in found.values())
-        out._take(run.data, run.labels, fronts, is_interrupted=is_interrupted, folder=run.folder)
+        histories = [run.history(output) for output in range(len(fronts))]
+        out._take(run.data, run.labels, fronts, histories, is_interrupted=is_interrupted, folder=run.folder)
         return out
 
     @classmethod
@@ -263,6 +270,9 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         done: Mapping[int, EquationFront] = types.MappingProxyType({}),
     ) -> None:
         """Search for every target that is not done, and take what is found."""
+        histories: list[list[Moment]] = [[] for _ in range(data.y.shape[1])]
+        if run is not None:
+            histories = [run.history(output) for output in range(data.y.shape[1])]
         deadline = None if plan.max_time is None else time.monotonic() + plan.max_time
         count = data.y.shape[1]
         folder = None if run is None else run.folder
@@ -280,7 +290,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                     seed=seed + 104_729 * output,
                     seconds=limit,
                     known=known[output],
-                    watch=_watcher(output, run, watch, is_talking=plan.is_talking),
+                    watch=_watcher(output, histories[output], run, watch, is_talking=plan.is_talking),
                 )
                 state = None if run is None else run.state(output, search.library, plan)
                 try:
@@ -304,13 +314,14 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         finally:
             if run is not None:
                 run.close()
-        self._take(data, labels, found, is_interrupted=is_interrupted, folder=folder)
+        self._take(data, labels, found, histories, is_interrupted=is_interrupted, folder=folder)
 
     def _take(
         self,
         data: RunData,
         labels: tuple[Hashable, ...] | None,
         found: list[EquationFront],
+        histories: Sequence[Sequence[Moment]],
         *,
         is_interrupted: bool,
         folder: Path | None,
@@ -321,6 +332,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.array(labels, dtype=object)
         self._labels = labels
         self._fronts = tuple(found)
+        self._histories = tuple(tuple(history) for history in histories)
         self._is_multiple = data.is_multiple
         reasons = [front.reason for front in found]
         self.stop_reason_: str | list[str] = reasons if data.is_multiple else reasons[0]
@@ -406,6 +418,56 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Return the chosen formula as LaTeX with numbers to four digits, or that of a row of `equations_`."""
         return self._one_or_list([presenting.to_latex(equation.expression) for equation in self.at(index)])
 
+    def export(self, format: str, index: int | Sequence[int] | None = None, *, name: str = "formula") -> Any:  # noqa: A002
+        """Return the chosen formula as text: sympy, latex, python, c, julia or excel.
+
+        Args:
+            format: `symseed.exporting.export` says what each is.
+            index: the row of `equations_` to use in place of the choice; a list where y has several columns.
+            name: what the function is called, in Python, C and Julia.
+        """
+        return self._one_or_list([exporting.export(item.expression, format, name=name) for item in self.at(index)])
+
+    def numpy_function(self, index: int | Sequence[int] | None = None) -> Any:
+        """Return the chosen formula as a function of NumPy arrays, one for each variable that occurs."""
+        return self._one_or_list([exporting_graphs.to_numpy(item.expression) for item in self.at(index)])
+
+    def pytorch(self, index: int | Sequence[int] | None = None) -> Any:
+        """Return the chosen formula as a PyTorch module, whose constants can be trained further."""
+        return self._one_or_list([exporting_graphs.to_torch(item.expression) for item in self.at(index)])
+
+    def onnx(self, index: int | Sequence[int] | None = None) -> Any:
+        """Return the chosen formula as an ONNX model."""
+        return self._one_or_list([exporting_graphs.to_onnx(item.expression) for item in self.at(index)])
+
+    # --- Pictures ----------------------------------------------------------------------------------------------------
+
+    def plot_front(self) -> Any:
+        """Draw loss against complexity, with the choice marked: a matplotlib figure."""
+        return self._each(lambda front: pictures.plot_front(front.equations, front.choice(self.model_selection)))
+
+    def plot_fit(self, X: Any, y: Any, index: int | Sequence[int] | None = None) -> Any:
+        """Draw data, the formula, and what remains of the data without it: a matplotlib figure."""
+        check_is_fitted(self)
+        table = frames.read(X, labels=self._labels)
+        columns = frames.read_values(y, "y", len(table.values)).reshape(len(table.values), -1)
+        if columns.shape[1] != len(self._fronts):
+            raise DataError(f"`y` must have {len(self._fronts)} columns, but it has {columns.shape[1]}.")
+        drawn = [
+            pictures.plot_fit(item.expression, table.values, column)
+            for item, column in zip(self.at(index), columns.T, strict=True)
+        ]
+        return self._one_or_list(drawn)
+
+    def plot_tree(self, index: int | Sequence[int] | None = None) -> Any:
+        """Draw the chosen formula as a tree: a matplotlib figure."""
+        return self._one_or_list([pictures.plot_tree(item.expression) for item in self.at(index)])
+
+    def plot_convergence(self) -> Any:
+        """Draw how the choice's loss fell while the search went on: a matplotlib figure."""
+        check_is_fitted(self)
+        return self._one_or_list([pictures.plot_convergence(history) for history in self._histories])
+
     @property
     def fronts(self) -> tuple[EquationFront, ...]:
         """What was found for each target, also where there is one."""
@@ -486,11 +548,21 @@ def _weights(values: Any, rows: int) -> Floats:
 
 
 def _watcher(
-    output: int, run: Run | None, watch: Callable[[int, Progress], None] | None, *, is_talking: bool
+    output: int,
+    history: list[Moment],
+    run: Run | None,
+    watch: Callable[[int, Progress], None] | None,
+    *,
+    is_talking: bool,
 ) -> Callable[[Progress], None]:
-    """Return what is told of every turn: the run's folder, whoever else watches, and stderr."""
+    """Return what is told of every turn: the history, the run's folder, whoever else watches, and stderr."""
 
     def tell(progress: Progress) -> None:
+        turn = progress.turn
+        formula = pictures.short(progress.best)
+        while history and history[-1].charged >= turn.charged:  # after a resume, what was done before and is done again
+            history.pop()
+        history.append(Moment(seconds=turn.seconds, charged=turn.charged, loss=progress.loss, formula=formula))
         if run is not None:
             run.watch(output, progress)
         if watch is not None:

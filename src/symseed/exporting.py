@@ -69,7 +69,7 @@ def export(expression: Expression, format: str, *, name: str = "formula") -> str
         close = difflib.get_close_matches(str(format).lower(), FORMATS, n=1)
         meant = f" Did you mean `{close[0]}`?" if close else ""
         raise SettingsError(f"`format` must be one of {', '.join(FORMATS)}, but it is {format!r}.{meant}")
-    return FORMATS[format](expression, name)
+    return FORMATS[format](expression.expanded(), name)
 
 
 def variables(expression: Expression) -> list[Token]:

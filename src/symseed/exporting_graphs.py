@@ -76,6 +76,7 @@ def to_torch(expression: Expression, *, dtype: Tensor = None) -> Tensor:
     """
     torch = _installed("torch", "PyTorch")
     operators = torch_operators(torch)
+    expression = expression.expanded()
     check(expression, operators, "PyTorch")
     chosen = torch.float64 if dtype is None else dtype
 
@@ -216,6 +217,7 @@ def to_onnx(expression: Expression) -> Tensor:
         SettingsError: where `onnx` is not installed, or an operator has no form in it.
     """
     onnx = _installed("onnx", "ONNX")
+    expression = expression.expanded()
     check(expression, ONNX_OPERATORS, "ONNX")
     graph = _Graph(onnx)
     waiting: list[str] = []

@@ -35,11 +35,12 @@ from symseed.equations import Equation, EquationFront
 from symseed.errors import DataError, SettingsError
 from symseed.expression import Expression
 from symseed.library import Library
+from symseed.pictures import Moment, short
 from symseed.portfolio import PortfolioState
 from symseed.search import StopReason
 from symseed.settings import NAMES, Plan, Settings
 from symseed.target import Progress
-from symseed.tokens import constant, operator
+from symseed.tokens import constant
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -214,7 +215,7 @@ class Run:
             "seconds": turn.seconds,
             "charged": turn.charged,
             "loss": progress.loss,
-            "formula": str(progress.best),
+            "formula": short(progress.best),
         }
         self._safely(lambda: self._append(event))
         state = progress.state
@@ -296,6 +297,19 @@ class Run:
                 out[key] = event
         return list(out.values())
 
+    def history(self, output: int) -> list[Moment]:
+        """Return how the choice for a target changed."""
+        return [
+            Moment(
+                seconds=float(event["seconds"]),
+                charged=int(event["charged"]),
+                loss=float(event["loss"]),
+                formula=str(event["formula"]),
+            )
+            for event in self.events
+            if event.get("event") == "turn" and event.get("output") == output
+        ]
+
     @property
     def labels(self) -> tuple[str, ...] | None:
         """The columns' own names; None where they had none."""
@@ -304,7 +318,7 @@ class Run:
     def library(self, plan: Plan) -> Library:
         """Return the tokens of the run's formulas."""
         variables = Library.of([], self.data.names).tokens
-        return Library((*variables, *(operator(name) for name in plan.operators), constant()))
+        return Library((*variables, *plan.operators, constant()))
 
     def found(self, plan: Plan) -> dict[int, Found]:
         """Return the fronts that are on the disk, by target.

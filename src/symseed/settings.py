@@ -15,9 +15,10 @@ import joblib
 from symseed import methods
 from symseed.equations import check_rule
 from symseed.errors import SettingsError
+from symseed.losses import Loss
 from symseed.methods import Method
 from symseed.portfolio import PortfolioSettings, Track
-from symseed.tokens import ALIASES, OPERATORS
+from symseed.tokens import ALIASES, OPERATORS, Token, custom
 
 EarlyStop: TypeAlias = float | Callable[[float, int], bool]
 
@@ -39,14 +40,15 @@ _ELSEWHERE = {
 class Settings:
     """Every setting of a fit, as a user gives it; `SymbolicRegressor` says what each means."""
 
-    binary_operators: Sequence[str] = ("+", "-", "*", "/")
-    unary_operators: Sequence[str] = ("sqrt", "square", "exp", "log", "sin", "cos")
+    binary_operators: Sequence[str | Callable[..., Any]] = ("+", "-", "*", "/")
+    unary_operators: Sequence[str | Callable[..., Any]] = ("sqrt", "square", "exp", "log", "sin", "cos")
     maxsize: int | None = None
     max_evals: int | None = None
     max_time: float | None = 60.0
     early_stop_condition: EarlyStop | None = None
     patience: int | None = 8
     model_selection: str = "best"
+    loss: str | Callable[..., Any] = "squared"
     n_jobs: int | None = None
     random_state: Any = None
     warm_start: bool = False
@@ -94,6 +96,7 @@ class Settings:
             method=method,
             settings=settings.with_max_length(maxsize),
             operators=operators,
+            loss=_loss(self.loss),
             maxsize=maxsize,
             max_evals=method.budget.expressions if self.max_evals is None else _whole(self.max_evals, "max_evals", 1),
             max_time=None if max_time is None or math.isinf(max_time) else float(max_time),
@@ -116,7 +119,9 @@ class Plan:
 
     method: Method
     settings: PortfolioSettings
-    operators: tuple[str, ...]
+    operators: tuple[Token, ...]
+    loss: Loss | None
+    """None: squared errors."""
     maxsize: int
     max_evals: int | None
     max_time: float | None
@@ -151,24 +156,35 @@ def _real(value: Any, name: str) -> float:
     return float(value)
 
 
-def _operators(given: Any, argument: str, arity: int) -> tuple[str, ...]:
-    """The names of operators, each of the arity that its list is for."""
+def _loss(given: Any) -> Loss | None:
+    if not isinstance(given, str) and not callable(given):
+        raise SettingsError(f"`loss` must be a name or a function of y and prediction, but it is {given!r}.")
+    return Loss.of(given)
+
+
+def _operators(given: Any, argument: str, arity: int) -> tuple[Token, ...]:
+    """The operators of a list, each of the arity that its list is for: by name, or functions of the user's own."""
     if given is None:
         return ()
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise SettingsError(f"`{argument}` must be a list of names, but it is {given!r}.")
+    out: dict[str, Token] = {}
+    for entry in given:
+        token = custom(entry) if callable(entry) else _named(entry, argument, arity)
+        if token.arity != arity:
+            other = {1: "unary_operators", 2: "binary_operators"}[token.arity]
+            raise SettingsError(f"`{argument}` has `{token.name}`, which belongs in `{other}`.")
+        if token.name in out:
+            raise SettingsError(f"`{argument}` must name each operator once, but has `{token.name}` twice.")
+        out[token.name] = token
+    return tuple(out.values())
+
+
+def _named(name: Any, argument: str, arity: int) -> Token:
     known = {name: OPERATORS[ALIASES.get(name, name)] for name in (*OPERATORS, *ALIASES)}
-    fitting = [name for name, token in known.items() if token.arity == arity]
-    out: dict[str, None] = {}
-    for name in given:
-        if name not in known:
-            close = difflib.get_close_matches(str(name), fitting, n=1)
-            hint = f" Did you mean `{close[0]}`?" if close else ""
-            raise SettingsError(f"`{argument}` has `{name}`, but must be of {', '.join(fitting)}.{hint}")
-        if known[name].arity != arity:
-            other = {1: "unary_operators", 2: "binary_operators"}[known[name].arity]
-            raise SettingsError(f"`{argument}` has `{name}`, which belongs in `{other}`.")
-        if known[name].name in out:
-            raise SettingsError(f"`{argument}` must name each operator once, but has `{name}` twice.")
-        out[known[name].name] = None
-    return tuple(out)
+    if name not in known:
+        fitting = [other for other, token in known.items() if token.arity == arity]
+        close = difflib.get_close_matches(str(name), fitting, n=1)
+        hint = f" Did you mean `{close[0]}`?" if close else ""
+        raise SettingsError(f"`{argument}` has `{name}`, but must be of {', '.join(fitting)}.{hint}")
+    return known[name]

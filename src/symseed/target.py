@@ -20,7 +20,7 @@ from symseed.scaling import Units
 from symseed.search import Budget, StopReason
 from symseed.settings import Plan
 from symseed.tidying import polished, tidied
-from symseed.tokens import constant, operator
+from symseed.tokens import constant
 from symseed.writing import Part, Writer, part_of
 
 MOST_COLUMNS = 64
@@ -41,7 +41,7 @@ class Progress:
     best: Expression
     """The choice, in the user's units, but for a last tidying."""
     loss: float
-    """Its mean squared error on the data that the search sees."""
+    """Its mean loss on the data that the search sees."""
     state: PortfolioState | None
     """Where the search could begin again: the end of the last epoch."""
     library: Library
@@ -71,13 +71,14 @@ class TargetSearch:
             known: formulas to begin with.
             watch: is told of every turn.
         """
-        self._plan, self._whole, self._seed, self._watch = plan, dataset, seed, watch
+        self._plan, self._seed, self._watch = plan, seed, watch
+        self._whole = dataset.with_loss(plan.loss)
         sampled = _distinct(_sampled(dataset, seed))
         self._columns = _most_relevant(sampled)
         self._data = Dataset.of(
             sampled.X[:, self._columns], sampled.y, sampled.weights, [sampled.names[i] for i in self._columns]
-        )
-        operators = tuple(operator(name) for name in plan.operators)
+        ).with_loss(plan.loss)
+        operators = plan.operators
         variables = Library.of([], self._data.names).tokens
         self.library = Library((*variables, *operators))
         self._writer = Writer(with_constants(self.library))
@@ -87,7 +88,8 @@ class TargetSearch:
         # Units need a factor to be written with.
         ones = Units((1.0,) * len(self._columns), 1.0)
         self._units = Units.of(self._data) if self._writer.has("mul") else ones
-        self._scaled = self._units.scaled(self._data)
+        loss = None if plan.loss is None else plan.loss.in_units(self._units.target)
+        self._scaled = self._units.scaled(self._data).with_loss(loss)
         # Whether squared errors neither overflow nor vanish; else descriptions are those of the scaled formulas.
         self._has_squares = _SQUARES_FIT[0] < self._units.target < _SQUARES_FIT[1]
         self._budget = Budget(plan.max_evals, None if seconds is None else max(seconds, 1e-3))
@@ -145,13 +147,11 @@ class TargetSearch:
         return StopReason.INTERRUPTED.value
 
     def _progress(self, portfolio: Portfolio, turn: Turn) -> Progress:
-        unit = self._units.target
-        with np.errstate(over="ignore"):
-            loss = float(np.float64(turn.best.mean_square) * unit * unit)
+        best = self._shown_form(turn.best.expression)
         return Progress(
             turn=turn,
-            best=self._shown_form(turn.best.expression),
-            loss=loss,
+            best=best,
+            loss=self._loss_of(best),
             state=portfolio.state,
             library=self.library,
             front=lambda: self._front(portfolio, "" if turn.reason is None else turn.reason.value),
@@ -161,13 +161,18 @@ class TargetSearch:
         condition = self._plan.early_stop
         if condition is None:
             return False
-        unit = self._units.target
         for formula in portfolio.front():
-            loss = formula.mean_square * unit * unit
-            size = len(self._shown_form(formula.expression))
-            if condition(loss, size) if callable(condition) else loss <= condition:
+            shown = self._shown_form(formula.expression)
+            loss = self._loss_of(shown)
+            if condition(loss, len(shown)) if callable(condition) else loss <= condition:
                 return True
         return False
+
+    def _loss_of(self, shown: Expression) -> float:
+        data = self._data
+        columns = np.zeros((len(data), 1 + max(self._columns)))
+        columns[:, self._columns] = data.X
+        return _mean_loss(data, shown.evaluate(columns))
 
     def _shown_form(self, expression: Expression) -> Expression:
         """A formula of the search as it will be shown, but for a last tidying."""
@@ -213,13 +218,23 @@ class TargetSearch:
             return []
         prediction = np.where(np.isnan(prediction), data.y, prediction)  # where the weight is 0
         with np.errstate(over="ignore"):
-            loss = _mean_square(data.y, prediction, data.weights)
+            loss = _mean_loss(data, prediction)
             share = _mean_square(data.y / unit, prediction / unit, data.weights)
+            if self._scaled.ruler is not None:
+                share = float(self._scaled.ruler.mean_square(np.array([loss]))[0])
         if not math.isfinite(share):
             return []
         row, judge = (part, self._data) if self._has_squares else (searched, self._scaled)
         description = float(description_lengths(self._writer.population([row]), judge)[0])
         return [Equation(expression, len(part), loss, 0.0, description, share)] if math.isfinite(description) else []
+
+
+def _mean_loss(data: Dataset, prediction: Floats) -> float:
+    """The mean of what errors cost, in the data's own units."""
+    if data.loss is None:
+        with np.errstate(over="ignore"):
+            return _mean_square(data.y, prediction, data.weights)
+    return float(np.average(data.loss.scaled.native.values(data.y, prediction), weights=data.weights))
 
 
 def _mean_square(y: Floats, prediction: Floats, weights: Floats) -> float:
