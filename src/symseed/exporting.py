@@ -7,7 +7,7 @@ its code point, such as <U+0022>.
 What a text computes is what `Expression.evaluate` does, but with plain IEEE values: where `evaluate` says NaN, because
 some intermediate value is not finite, a text goes on with infinity or NaN. A NaN never gets lost on the way (min, max
 and pow are written so that they pass it on). An infinity may: 1 / exp(1000) is 0 in Python, C and Julia. Excel stops
-with an error at the first value that is not finite.
+with an error at the first value that is not finite, and at the sine of 2^27 and beyond; it takes an empty cell for 0.
 """
 
 from __future__ import annotations
