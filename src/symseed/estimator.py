@@ -303,6 +303,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                             data,
                             labels,
                             [*found, so_far],
+                            histories,
                             is_interrupted=True,
                             folder=None if run is None else run.folder,
                         )
