@@ -209,8 +209,9 @@ def _judged(outcome: Outcome, law: Law, text: str, units: Units) -> Outcome:
     is_bare = False
     added = model.tokens[0].name == "add" and model.tokens[1].kind is TokenKind.CONSTANT
     if not best.is_right and outcome.tool != OURS and added:
-        # pyoperon adds a number to whatever it finds: to judge the model without it is in its favour.
+        # pyoperon adds a number to whatever it finds: to judge the form without it is in its favour.
         bare = judge(law, _in_units(Expression(model.library, model.ids[2:], model.constants[2:]), units))
+        bare = replace(bare, fit_error=best.fit_error)
         is_bare = bare.is_right
         best = bare if is_bare else best
     errors = [value if np.isfinite(value) else None for value in (best.form_error, best.fit_error)]
