@@ -111,18 +111,6 @@ def test_an_operator_is_put_around_a_hole_of_the_very_best() -> None:
     assert best(assembler(TWO, data, none).next(near), TWO, data)[1] > 1e-6
 
 
-def test_a_hole_is_filled_though_noise_leaves_some_wishes_without_a_value() -> None:
-    """Noise takes some values of an exponential below 0, where it has no logarithm."""
-    rng = np.random.default_rng(3)
-    wide = rng.uniform(0.5, 3.0, (100, 2))
-    exact = np.exp(-4.0 * wide[:, 0] * wide[:, 1] + 1.0)
-    data = Dataset.of(wide, exact + 0.01 * exact.std() * rng.normal(size=100))
-    assert 0 < (data.y < 0.0).sum() < 70
-    frame = read("exp const(1)", TWO)
-    context = assembler(TWO, data)._context(frame, 1)
-    assert (context is not None) == ((data.y > 0.0).mean() >= 0.7)
-
-
 def test_next_knows_the_pieces_of_what_it_is_given() -> None:
     """Half of a product that no small feature is, and the other half: together they are the sum of two pieces."""
     long = "exp sin mul x1 add x1 mul x2 x2"

@@ -26,8 +26,6 @@ _AT_ONCE = 256
 """Contexts that meet all sub-expressions together: a matter of memory."""
 _RATES = tuple(0.5 * 1.3**step for step in range(17))
 """Of growth and decay, over a variable's range."""
-_LEAST_KNOWN = 0.7
-"""Share of the samples at which it must be known what should fill a hole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +42,8 @@ class AssemblySettings:
     """Sub-expressions of the search's best formulas beside them."""
     samples: int = 200
     """Samples that are looked at, spread over the data; what is found is fitted and judged on all of them."""
-    framed: int = 2
-    """Formulas whose holes get one more operator around them."""
+    framed: int = 600
+    """Holes with one more operator around them that are tried beside, those of the best formulas first."""
     matches: int = 24
     """Formulas that one round gives of each kind."""
     blocks: bool = True
@@ -107,19 +105,12 @@ class Assembler:
         return formulas
 
     def next(self, best: Sequence[Part]) -> list[Part]:
-        """Return formulas made from the best so far: any hole in them, and their own sub-expressions.
-
-        In the very best an operator is put around the hole, too.
-        """
+        """Return formulas made from the best so far: any hole in them, and their own sub-expressions."""
         self._parts, self._values = self._parts[: self._base], self._values[: self._base]
         pieces = {piece: None for part in best for piece in self._pieces(part)}
         self._add(list(itertools.islice(pieces, self._settings.newer)))
         holes = [(part, begin) for part in best for begin in range(len(part))]
-        frames = [*self._around(self._writer.number(1.0), 0)]
-        for part in best[: self._settings.framed]:
-            for begin, (frame, place) in itertools.product(range(len(part)), frames):
-                framed = self._writer.splice(part, begin, self._writer.end(part.ids, begin), frame)
-                holes.append((framed, begin + place))
+        holes += itertools.islice(self._framed(holes), self._settings.framed)
         contexts = [context for context in itertools.starmap(self._context, holes) if context is not None]
         return self._formulas(contexts)
 
@@ -153,17 +144,20 @@ class Assembler:
         if writer.has("div") and not writer.has("inv"):
             yield writer.apply("div", writer.number(1.0), part), place + 2
 
+    def _framed(self, holes: Sequence[tuple[Part, int]]) -> Iterator[tuple[Part, int]]:
+        """Holes with one more operator around them."""
+        frames = [*self._around(self._writer.number(1.0), 0)]
+        for (part, begin), (frame, place) in itertools.product(holes, frames):
+            yield self._writer.splice(part, begin, self._writer.end(part.ids, begin), frame), begin + place
+
     def _context(self, part: Part, begin: int) -> Context | None:
         wish = self._wishes(part, self._data)[begin]
         moved = self._wishes(part, self._moved)[begin]
         with np.errstate(all="ignore"):
             weight = (self._change / (moved - wish)) ** 2 * self._data.weights
-        # Noise takes some values to where nothing can fill the hole, such as what exp gives below 0.
-        known = np.isfinite(wish) & np.isfinite(weight)
-        if known.mean() < _LEAST_KNOWN or not weight[known].max() > 0.0:
+        if not (np.isfinite(wish).all() and np.isfinite(weight).all() and weight.max() > 0.0):
             return None
-        weight = np.where(known, weight, 0.0) / known.mean()
-        return Context(part, begin, self._writer.end(part.ids, begin), np.where(known, wish, 0.0), weight)
+        return Context(part, begin, self._writer.end(part.ids, begin), wish, weight)
 
     def _wishes(self, part: Part, dataset: Dataset) -> Floats:
         row = self._writer.population([part])
