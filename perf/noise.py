@@ -50,9 +50,25 @@ class Run:
     seed: int
     seconds: int
 
-    def data(self) -> Dataset:
+    def given(self) -> Given:
         """Return what the peer is given: the seed draws the noise too."""
-        return benchmarks.get(self.problem).datasets()[0].with_noise(self.noise, seed=self.seed)
+        problem = benchmarks.get(self.problem)
+        data = problem.datasets()[0].with_noise(self.noise, seed=self.seed)
+        names = [token.name for token in problem.library.tokens if token.kind is TokenKind.OPERATOR]
+        return Given(data, tuple(names), self.noise, self.seconds, self.seed)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a peer is given."""
+
+    data: Dataset
+    operators: tuple[str, ...]
+    """Ours, by name; a peer takes those that it has."""
+    noise: float
+    """Of y's RMS."""
+    seconds: int
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -81,7 +97,7 @@ class Outcome:
 class Peer:
     """How a peer is run, and the names of the models that one run gives."""
 
-    run: Callable[[Run, Dataset], Models]
+    run: Callable[[Given], Models]
     labels: tuple[str, ...]
     adds_intercept: bool = False
 
@@ -89,7 +105,7 @@ class Peer:
 # --- The peers, in processes of their own -----------------------------------------------------------------------------
 
 
-def run_pyoperon(run: Run, data: Dataset) -> Models:
+def run_pyoperon(given: Given) -> Models:
     """Evolve a front of error and length; choose from it by each of pyoperon's two criteria for noisy data.
 
     Its description length wants to know the noise, so it is told; its Bayesian criterion needs no such help.
@@ -97,21 +113,21 @@ def run_pyoperon(run: Run, data: Dataset) -> Models:
     import pyoperon
     from pyoperon.sklearn import SymbolicRegressor
 
-    symbols = [_PYOPERON[name] for name in _operators(run.problem) if name in _PYOPERON]
-    rms = float(np.sqrt(np.mean(data.y**2)))
+    symbols = [_PYOPERON[name] for name in given.operators if name in _PYOPERON]
+    rms = float(np.sqrt(np.mean(given.data.y**2)))
     peer = SymbolicRegressor(
         allowed_symbols=",".join(dict.fromkeys([*symbols, "constant", "variable"])),
         objectives=["r2", "length"],
         optimizer_iterations=5,
-        uncertainty=[max(run.noise, LEAST_NOISE) * rms],
+        uncertainty=[max(given.noise, LEAST_NOISE) * rms],
         generations=1_000_000_000,
         max_evaluations=1_000_000_000_000,
-        max_time=run.seconds,
+        max_time=given.seconds,
         n_threads=1,
-        random_state=run.seed,
+        random_state=given.seed,
     )
     # In float32, which is what it computes in; it refuses a y that is not.
-    peer.fit(data.X.astype(np.float32), data.y.astype(np.float32))
+    peer.fit(given.data.X.astype(np.float32), given.data.y.astype(np.float32))
     criteria = {"pyoperon bic": "bayesian_information_criterion", "pyoperon mdl": "minimum_description_length"}
     names = {key: f"x{i + 1}" for i, key in enumerate(peer.variables_)}
     return {
@@ -128,7 +144,7 @@ _PYOPERON = {
 """Our operators in pyoperon's words, or what it can make them of."""
 
 
-def run_gplearn(run: Run, data: Dataset) -> Models:
+def run_gplearn(given: Given) -> Models:
     """Evolve one generation after another until the next would be too late; its best program is its model."""
     from gplearn.functions import make_function
     from gplearn.genetic import SymbolicRegressor
@@ -136,9 +152,7 @@ def run_gplearn(run: Run, data: Dataset) -> Models:
     own = {"exp": _bounded_exp, "square": np.square, "cube": _cube, "tanh": np.tanh}
     functions = [
         make_function(function=own[name], name=name, arity=1) if name in own else name
-        for name in dict.fromkeys(
-            {"expneg": "exp", "logabs": "log"}.get(name, name) for name in _operators(run.problem)
-        )
+        for name in dict.fromkeys({"expneg": "exp", "logabs": "log"}.get(name, name) for name in given.operators)
         if name in own or name in _GPLEARN
     ]
     started = time.monotonic()
@@ -149,12 +163,12 @@ def run_gplearn(run: Run, data: Dataset) -> Models:
         stopping_criteria=0.0,
         warm_start=True,
         low_memory=True,
-        random_state=run.seed,
+        random_state=given.seed,
     )
     longest = 0.0
-    while time.monotonic() - started + longest < run.seconds:
+    while time.monotonic() - started + longest < given.seconds:
         before = time.monotonic()
-        peer.fit(data.X, data.y)
+        peer.fit(given.data.X, given.data.y)
         longest = max(longest, time.monotonic() - before)
         if peer.run_details_["best_fitness"][-1] == 0.0:  # it would not go on
             break
@@ -183,10 +197,6 @@ def _cube(x: Floats) -> Floats:
     return np.asarray(np.clip(x, -1e100, 1e100) ** 3)
 
 
-def _operators(problem: str) -> list[str]:
-    return [token.name for token in benchmarks.get(problem).library.tokens if token.kind is TokenKind.OPERATOR]
-
-
 PEERS = {
     "pyoperon": Peer(run_pyoperon, ("pyoperon bic", "pyoperon mdl"), adds_intercept=True),
     "gplearn": Peer(run_gplearn, ("gplearn",)),
@@ -199,7 +209,7 @@ def serve(core: int) -> None:
     run = Run(**json.load(sys.stdin))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of peers, about their own numerics
-        models = PEERS[run.peer].run(run, run.data())
+        models = PEERS[run.peer].run(run.given())
     print(json.dumps(models))
 
 
@@ -329,7 +339,8 @@ def table(outcomes: list[Outcome]) -> str:
     return "\n".join(lines)
 
 
-def _seeds(text: str) -> range:
+def seeds(text: str) -> range:
+    """Read a range of seeds."""
     first, colon, end = text.partition(":")
     try:
         return range(int(first), int(end) if colon else int(first) + 1)
@@ -356,7 +367,7 @@ def main() -> None:
         problems = dict.fromkeys(p.name for name in asked.problems for p in benchmarks.resolve(name) if p.target)
         runs = [
             Run(peer, problem, noise, seed, asked.seconds)
-            for seed in _seeds(asked.seeds)
+            for seed in seeds(asked.seeds)
             for noise in asked.noise
             for problem in problems
             for peer in asked.peers

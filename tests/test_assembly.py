@@ -48,6 +48,8 @@ ANSWERS: dict[str, tuple[Library, Floats, Floats, tuple[str, ...], int]] = {
     "one feature": (TWO, X, 3.0 - 0.5 * np.log(a + b), ("log",), 8),
     "a polynomial of two variables": (TWO, X, a**2 * b - 3.0 * b + 1.0, (), 14),
     "a polynomial in an exponent": (ONE, x, np.exp(-2.0 * x**2 + x), ("exp",), 12),
+    "growth that has an end": (ONE, x, 3.0 / (0.7 + 5.0 * np.exp(-2.37 * x)), ("div", "exp"), 12),
+    "decay of a product": (TWO, X, a * (0.3 + np.exp(-1.87 * b)), ("exp",), 10),
 }
 
 
@@ -100,6 +102,15 @@ def test_a_hole_in_a_nearly_right_formula_is_filled(nearly: str, y: Floats) -> N
     assert after < 1e-20, str(found)
 
 
+def test_an_operator_is_put_around_a_hole_of_the_very_best() -> None:
+    """What should stand for the sum is a product of two functions: no one feature, scaled and shifted."""
+    data = Dataset.of(X, a * np.exp(-1.87 * b) * np.cos(5.2 * a))
+    near = [read("mul add x1 x2 cos mul const(5.2) x1", TWO)]
+    assert best(assembler(TWO, data).next(near), TWO, data)[1] < 1e-20
+    none = AssemblySettings(features=150, newer=40, framed=0)
+    assert best(assembler(TWO, data, none).next(near), TWO, data)[1] > 1e-6
+
+
 def test_next_knows_the_pieces_of_what_it_is_given() -> None:
     """Half of a product that no small feature is, and the other half: together they are the sum of two pieces."""
     long = "exp sin mul x1 add x1 mul x2 x2"
@@ -128,7 +139,7 @@ def test_formulas_are_whole_and_different_and_no_more_than_asked_for(has_blocks:
     settings = AssemblySettings(features=30, matches=5, blocks=has_blocks)
     data = Dataset.of(X, np.exp(a) * b + 0.1 * np.random.default_rng(0).normal(size=40))
     parts = assembler(TWO, data, settings).first()
-    assert 0 < len(parts) <= 4 * settings.matches
+    assert 0 < len(parts) <= 5 * settings.matches
     writer = Writer(TWO)
     for part in parts:
         assert writer.end(part.ids, 0) == len(part)

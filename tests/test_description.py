@@ -9,7 +9,15 @@ import pytest
 
 from symseed import Dataset, Expression, FitSettings, Library, Population, evaluate, fit
 from symseed.dataset import Floats
-from symseed.description import FLOOR, code_length, constant_cost, description_lengths, deviations, floor
+from symseed.description import (
+    FLOOR,
+    code_length,
+    constant_cost,
+    description_lengths,
+    deviations,
+    floor,
+    free_deviations,
+)
 
 LIBRARY = Library.of(["add", "mul", "sin", "log", "const"], 1)
 TOKEN = math.log(6)
@@ -149,3 +157,21 @@ def test_data_that_are_all_0_have_a_floor_too() -> None:
     zero, line = description_lengths(rows("const(0)", "x1"), data)
     assert np.isfinite(zero)
     assert zero < line
+
+
+def test_a_constant_that_others_follow_is_known_less_well() -> None:
+    """The standard errors of a straight line, as every textbook has them."""
+    data = Dataset.of(x, 2.3471 * x + 0.7 + noisy(1))
+    slope, offset = np.polyfit(x, data.y, 1).tolist()
+    error = float(np.mean((slope * x + offset - data.y) ** 2))
+    population = rows(f"add mul const({slope!r}) x1 const({offset!r})")
+    spread = float(((x - x.mean()) ** 2).sum())
+    by_hand = [math.sqrt(error / spread), math.sqrt(error * float(x @ x) / (len(x) * spread))]
+    np.testing.assert_allclose(free_deviations(population, 0, data, error), by_hand, rtol=1e-9)
+    assert (free_deviations(population, 0, data, error) > deviations(population, 0, data, error)).all()
+
+
+def test_constants_that_undo_one_another_are_not_known_at_all() -> None:
+    data = Dataset.of(x, 2.0 * x + noisy(2))
+    widths = free_deviations(rows("mul const(2) mul const(1) x1"), 0, data, 0.01)
+    assert (widths > 1e5).all()

@@ -20,6 +20,7 @@ LIBRARY = Library.of(["add", "sub", "mul", "div", "sin", "exp", "log", "const"],
 WRITER = Writer(LIBRARY)
 x = np.linspace(0.5, 3.0, 30)
 CLEAN = Dataset.of(x, 2.0 * x + np.sin(x))
+CLEAN_TWO = Dataset.of(x, 2.5 * np.exp(x) - 2.0 * np.sin(x))
 
 
 def read(prefix: str) -> Part:
@@ -144,6 +145,34 @@ def test_a_constant_that_is_no_plain_number_stays_fitted() -> None:
 def test_noise_that_hides_the_difference_makes_a_constant_plain() -> None:
     for seed in range(5):
         assert text(tidied(WRITER, read("mul const(2.1) x1"), noisy(2.0 * x, 0.05, seed))) == "mul const(2.0) x1"
+
+
+def test_a_constant_whose_work_the_others_can_do_goes() -> None:
+    """An added 0.03 next to a factor in an exponent: each is known well alone, and not together."""
+    data = noisy(5.0 * np.exp(-1.3 * x), 0.01)
+    tidy = tidied(WRITER, read("mul const(5) exp mul const(-1.3) add x1 const(0.03)"), data)
+    assert [LIBRARY[i].name for i in tidy.ids] == ["mul", "const", "exp", "mul", "const", "x1"]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "y", "expected"),
+    [
+        ("sub mul const(2.3) exp x1 mul const(2.2) sin x1", np.exp(x) - np.sin(x), ["mul", "const", "sub"]),
+        ("add mul const(2.3) exp x1 mul const(-2.2) sin x1", np.exp(x) - np.sin(x), ["mul", "const", "sub"]),
+    ],
+)
+def test_factors_that_the_data_cannot_tell_apart_become_one(prefix: str, y: Floats, expected: list[str]) -> None:
+    tidy = tidied(WRITER, read(prefix), noisy(2.2537 * y, 0.003))
+    assert [LIBRARY[i].name for i in tidy.ids[:3]] == expected
+    assert sum(numbers.cost(value) is None for value in tidy.constants if not math.isnan(value)) <= 1
+    assert tidy.constants[1] == pytest.approx(2.2537, abs=0.01)
+
+
+def test_factors_that_the_data_can_tell_apart_stay_two() -> None:
+    tidy = tidied(WRITER, read("sub mul const(2.3) exp x1 mul const(2.2) sin x1"), noisy(2.25 * np.exp(x), 0.01))
+    assert text(tidy).startswith("mul const(2.25) exp x1") or "sin" not in text(tidy)
+    apart = tidied(WRITER, read("sub mul const(2.3) exp x1 mul const(2.2) sin x1"), CLEAN_TWO)
+    assert sorted(abs(value) for value in apart.constants if not math.isnan(value)) == [2.0, 2.5]
 
 
 STARTS = (

@@ -22,6 +22,10 @@ from symseed.writing import Part, Writer
 
 _LARGEST_SMALL = 9
 """Tokens of the largest sub-expression that is known from the start."""
+_AT_ONCE = 256
+"""Contexts that meet all sub-expressions together: a matter of memory."""
+_RATES = tuple(0.5 * 1.3**step for step in range(17))
+"""Of growth and decay, over a variable's range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,8 @@ class AssemblySettings:
     """Sub-expressions of the search's best formulas beside them."""
     samples: int = 200
     """Samples that are looked at, spread over the data; what is found is fitted and judged on all of them."""
+    framed: int = 600
+    """Holes with one more operator around them that are tried beside, those of the best formulas first."""
     matches: int = 24
     """Formulas that one round gives of each kind."""
     blocks: bool = True
@@ -60,6 +66,14 @@ class Context:
         return len(self.part) - (self.end - self.begin)
 
 
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Sub-expressions and their values."""
+
+    parts: list[Part]
+    values: Floats  # (K, M)
+
+
 class Assembler:
     """Knows the sub-expressions of one dataset, and puts formulas together from them."""
 
@@ -78,6 +92,7 @@ class Assembler:
         self._base = 0
         self._add([*self._waves(), *self._small()])
         self._base = len(self._parts)
+        self._growths = self._table(self._growing())
 
     def first(self) -> list[Part]:
         """Return the formulas that need no search: blocks and matches in every small context."""
@@ -94,16 +109,14 @@ class Assembler:
         self._parts, self._values = self._parts[: self._base], self._values[: self._base]
         pieces = {piece: None for part in best for piece in self._pieces(part)}
         self._add(list(itertools.islice(pieces, self._settings.newer)))
-        contexts = []
-        for part in best:
-            for begin in range(len(part)):
-                context = self._context(part, begin)
-                if context is not None:
-                    contexts.append(context)
+        holes = [(part, begin) for part in best for begin in range(len(part))]
+        holes += itertools.islice(self._framed(holes), self._settings.framed)
+        contexts = [context for context in itertools.starmap(self._context, holes) if context is not None]
         return self._formulas(contexts)
 
     def _formulas(self, contexts: Sequence[Context]) -> list[Part]:
-        found = [*self._matches(contexts), *self._pairs()]
+        known = _Table(self._parts, self._values)
+        found = [*self._matches(contexts, known), *self._matches(contexts, self._growths), *self._pairs()]
         if self._settings.blocks and self._writer.has("add", "mul"):
             found += self._blocks(contexts)
         return list(dict.fromkeys(found))
@@ -128,6 +141,14 @@ class Assembler:
             yield writer.apply(name, part, variable), place + 1
             if name in ("sub", "div", "pow"):
                 yield writer.apply(name, variable, part), place + 2
+        if writer.has("div") and not writer.has("inv"):
+            yield writer.apply("div", writer.number(1.0), part), place + 2
+
+    def _framed(self, holes: Sequence[tuple[Part, int]]) -> Iterator[tuple[Part, int]]:
+        """Holes with one more operator around them."""
+        frames = [*self._around(self._writer.number(1.0), 0)]
+        for (part, begin), (frame, place) in itertools.product(holes, frames):
+            yield self._writer.splice(part, begin, self._writer.end(part.ids, begin), frame), begin + place
 
     def _context(self, part: Part, begin: int) -> Context | None:
         wish = self._wishes(part, self._data)[begin]
@@ -199,6 +220,26 @@ class Assembler:
         products = [writer.apply("mul", a, b) for left, right in pairs for a in left for b in right]
         return [part for waves in single for part in waves] + products[: self._settings.features // 2]
 
+    def _growing(self) -> list[Part]:
+        """Growth and decay of each variable at rates so close together that fitting finds those between."""
+        writer = self._writer
+        if not writer.has("exp", "mul"):
+            return []
+        spans = [(column, float(np.ptp(self._data.X[:, column]))) for column in writer.columns[:8]]
+        return [
+            writer.apply("exp", writer.apply("mul", writer.number(sign * rate / span), writer.variable(column)))
+            for (column, span), rate, sign in itertools.product(spans, _RATES, (-1.0, 1.0))
+            if span > 0.0
+        ]
+
+    def _table(self, parts: Sequence[Part]) -> _Table:
+        """Sub-expressions whose values are ordinary numbers."""
+        if not parts:
+            return _Table([], np.empty((0, len(self._data))))
+        values = predict(self._writer.population(parts), self._data).value
+        kept = [i for i, row in enumerate(values) if (np.abs(row) < blocks.LARGEST_VALUE).all()]
+        return _Table([parts[i] for i in kept], values[kept])
+
     def _pieces(self, part: Part) -> Iterator[Part]:
         for begin in range(len(part)):
             end = self._writer.end(part.ids, begin)
@@ -240,22 +281,26 @@ class Assembler:
         count = len(self._data)
         return 0.5 * count * np.log(error / self._data.total_weight + floor(self._data)) + tokens * self._token
 
-    def _matches(self, contexts: Sequence[Context]) -> list[Part]:
+    def _matches(self, contexts: Sequence[Context], known: _Table) -> list[Part]:
         """The nearest sub-expressions to what the holes want, over all holes and sub-expressions."""
-        if not contexts or not self._parts:
+        if not known.parts:
             return []
-        wishes = np.stack([context.wish for context in contexts])
-        weights = np.stack([context.weight for context in contexts])
-        sizes = np.array([len(part) for part in self._parts])
-        rest = np.array([context.rest for context in contexts])
-        length = self._length(matching.affine_errors(wishes, weights, self._values), rest[:, None] + sizes)
+        sizes = np.array([len(part) for part in known.parts])
+        nearest: list[tuple[float, Context, int]] = []
+        for begin in range(0, len(contexts), _AT_ONCE):
+            some = contexts[begin : begin + _AT_ONCE]
+            wishes = np.stack([context.wish for context in some])
+            weights = np.stack([context.weight for context in some])
+            rest = np.array([context.rest for context in some])
+            length = self._length(matching.affine_errors(wishes, weights, known.values), rest[:, None] + sizes)
+            for flat in _smallest(length, self._settings.matches, per_row=3):
+                c, k = divmod(flat, len(sizes))
+                nearest.append((float(length[c, k]), some[c], k))
+        nearest.sort(key=lambda found: found[0])
         out = []
-        for flat in _smallest(length, self._settings.matches, per_row=3):
-            c, k = divmod(int(flat), len(self._parts))
-            context = contexts[c]
-            offset, factor = matching.affine_fit(context.wish, context.weight, self._values[k])
-            filling = self._affine(offset, factor, self._parts[k])
-            out.append(self._fill(context, filling))
+        for _, context, k in nearest[: self._settings.matches]:
+            offset, factor = matching.affine_fit(context.wish, context.weight, known.values[k])
+            out.append(self._fill(context, self._affine(offset, factor, known.parts[k])))
         return out
 
     def _pairs(self) -> list[Part]:

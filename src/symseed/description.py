@@ -56,13 +56,35 @@ def description_lengths(population: Population, dataset: Dataset) -> Floats:
 
 def deviations(population: Population, row: int, dataset: Dataset, mean_square: float) -> Floats:
     """Return the standard deviation of each constant of a row, the others held fixed, (K,)."""
-    one = population.take(np.array([row]))
-    _, _, curvature = _core.linearise(
-        population.library.vocabulary, dataset.samples, one.tokens, one.lengths, one.constants
-    )
-    scale = dataset.total_weight / len(dataset)
+    curvature = _curvature(population, row, dataset)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return np.asarray(np.sqrt((mean_square + floor(dataset)) * scale / np.diagonal(curvature)))
+        return np.asarray(np.sqrt(_noise(dataset, mean_square) / np.diagonal(curvature)))
+
+
+def free_deviations(population: Population, row: int, dataset: Dataset, mean_square: float) -> Floats:
+    """Return the standard deviation of each constant of a row where the others follow it, (K,).
+
+    It is infinite where they can undo all that it does.
+    """
+    curvature = _curvature(population, row, dataset)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        unit = 1.0 / np.sqrt(np.diagonal(curvature))
+        correlated = curvature * unit[:, None] * unit
+        if not np.isfinite(correlated).all():
+            return np.full(len(unit), np.inf)
+        values, vectors = np.linalg.eigh(correlated)
+        inverse = (vectors**2) @ (1.0 / np.maximum(values, 0.0))
+        return np.asarray(np.sqrt(_noise(dataset, mean_square) * inverse) * unit)
+
+
+def _curvature(population: Population, row: int, dataset: Dataset) -> Floats:
+    one = population.take(np.array([row]))
+    samples, vocabulary = dataset.samples, population.library.vocabulary
+    return _core.linearise(vocabulary, samples, one.tokens, one.lengths, one.constants)[2]
+
+
+def _noise(dataset: Dataset, mean_square: float) -> float:
+    return (mean_square + floor(dataset)) * dataset.total_weight / len(dataset)
 
 
 def _constants(population: Population, row: int, dataset: Dataset, mean_square: float) -> float:

@@ -80,6 +80,11 @@ class Units:
         return writer.scaled(self.target, Part(ids, values))
 
 
+def folded(writer: Writer, part: Part) -> Part | None:
+    """Return a formula with factors of sums that are the same taken out of them; None where it cannot be written."""
+    return _Folder(writer, Units((1.0,) * (1 + max(writer.columns, default=-1)), 1.0)).folded(part)
+
+
 def _unit(values: Floats) -> float:
     largest = float(np.abs(values).max())
     if largest == 0.0 or 1.0 / _AT_EASE <= largest <= _AT_EASE:

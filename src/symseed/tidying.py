@@ -5,17 +5,19 @@ A change is kept where the description length does not get worse; see `descripti
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 
 from symseed import _core, numbers
 from symseed.dataset import Dataset
-from symseed.description import description_lengths, deviations
+from symseed.description import description_lengths, deviations, free_deviations
 from symseed.evaluation import evaluate, fit
 from symseed.fitting import FitSettings
 from symseed.library import Library
 from symseed.population import Population
+from symseed.scaling import folded
 from symseed.tokens import TokenKind, literal
 from symseed.writing import Part, Writer, part_of
 
@@ -75,7 +77,7 @@ def tidied(writer: Writer, part: Part, dataset: Dataset) -> Part:
     part = simplified(writer, part, dataset)  # a constant may have become 1 or 0
     length = _length(writer, part, dataset)
     while math.isfinite(length):
-        trials = [_tried(writer, part, place, value, dataset) for place, value in _steps(writer, part, dataset)]
+        trials = [_refitted(writer, step, dataset) for step in _steps(writer, part, dataset)]
         lengths = [_length(writer, trial, dataset) for trial in trials]
         if not trials or min(lengths) > length:
             break
@@ -88,38 +90,57 @@ def _length(writer: Writer, part: Part, dataset: Dataset) -> float:
     return float(description_lengths(writer.population([part]), dataset)[0])
 
 
-def _steps(writer: Writer, part: Part, dataset: Dataset) -> list[tuple[int, float]]:
-    """The plain numbers within reach of each constant that is none yet: a few of its standard deviations."""
+def _steps(writer: Writer, part: Part, dataset: Dataset) -> list[Part]:
+    """The formula with one constant made plain, or two written as one, as far as the data let them go."""
     population = writer.population([part])
     mean_square = float(dataset.mean_squares(evaluate(population, dataset).error)[0])
     places = _constants(writer, part)
     if not math.isfinite(mean_square) or not places:
         return []
-    out = []
-    for place, width in zip(places, deviations(population, 0, dataset, mean_square), strict=True):
+    alone = deviations(population, 0, dataset, mean_square)
+    followed = free_deviations(population, 0, dataset, mean_square)
+    reach = {}
+    for place, width, free in zip(places, alone, followed, strict=True):
         value = part.constants[place]
-        if numbers.cost(value) is not None or not math.isfinite(width):
-            continue
-        # Constants depend on one another, so their own spread says too little of how far each may go.
-        reach = max(20.0 * width, 1e-9 * abs(value))
-        nearest = sorted(numbers.candidates(value, reach), key=lambda found: found[1])
-        out += [(place, number) for number, _ in nearest[:2]]
-        if abs(value) <= reach:
-            out.append((place, 0.0))
+        if numbers.cost(value) is None and math.isfinite(width):
+            # Where the others can undo all that a constant does, their following it says nothing.
+            reach[place] = max(20.0 * width, 4.0 * free if math.isfinite(free) else 0.0, 1e-9 * abs(value))
+    out = []
+    for place, width in reach.items():
+        value = part.constants[place]
+        nearest = sorted(numbers.candidates(value, width), key=lambda found: found[1])
+        out += [_changed(part, place, number) for number, _ in nearest[:2]]
+        if abs(value) <= width:
+            out.append(_changed(part, place, 0.0))
+    return out + _tied(writer, part, reach)
+
+
+def _tied(writer: Writer, part: Part, reach: dict[int, float]) -> list[Part]:
+    """The formula with two constants made equal, or opposite, where they can then be written as one factor."""
+    out = []
+    for first, second in itertools.combinations(reach, 2):
+        value = math.copysign(part.constants[first], part.constants[second])
+        if abs(value - part.constants[second]) <= reach[first] + reach[second]:
+            tied = folded(writer, _changed(part, second, value))
+            if tied is not None and len(tied) < len(part):
+                out.append(tied)
     return out
 
 
-def _tried(writer: Writer, part: Part, place: int, value: float, dataset: Dataset) -> Part:
-    """The formula with one constant made plain, the others fitted anew, and what then does nothing left out."""
-    trial = Part(part.ids, (*part.constants[:place], value, *part.constants[place + 1 :]))
-    free = [i for i in _constants(writer, trial) if i != place and numbers.cost(trial.constants[i]) is None]
+def _changed(part: Part, place: int, value: float) -> Part:
+    return Part(part.ids, (*part.constants[:place], value, *part.constants[place + 1 :]))
+
+
+def _refitted(writer: Writer, part: Part, dataset: Dataset) -> Part:
+    """The formula with the constants that are not plain fitted anew, and what then does nothing left out."""
+    free = [i for i in _constants(writer, part) if numbers.cost(part.constants[i]) is None]
     if free:
-        fitted = fit(_frozen(writer, trial, free), dataset, FitSettings(iterations=30))[0]
-        constants = list(trial.constants)
+        fitted = fit(_frozen(writer, part, free), dataset, FitSettings(iterations=30))[0]
+        constants = list(part.constants)
         for i in free:
             constants[i] = float(fitted.constants[0, i])
-        trial = Part(trial.ids, tuple(constants))
-    return simplified(writer, trial, dataset)
+        part = Part(part.ids, tuple(constants))
+    return simplified(writer, part, dataset)
 
 
 def _constants(writer: Writer, part: Part) -> list[int]:
