@@ -167,7 +167,10 @@ class _Reduction:
         return np.where(self._free, precise, 0.0)
 
     def _gain(self, change: Floats | np.float64, variance: Floats | np.float64) -> Floats:
-        return np.asarray(0.5 * len(self._goal) * np.log1p(change**2 / variance / self._error))
+        # Rounding may leave a variance below 0: such a coefficient stays as it is.
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            gain = 0.5 * len(self._goal) * np.log1p(change**2 / variance / self._error)
+        return np.where(np.isnan(gain), np.inf, gain)
 
     def _best_zero(self) -> tuple[int, float, float] | None:
         free = np.flatnonzero(self._free)
