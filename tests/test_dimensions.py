@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 import reference
 from reference import accepts
-from symseed import Library, Population, SearchSpace, SettingsError, SpaceError
+from symseed import Budget, Dataset, Library, Population, SearchSpace, SettingsError, SpaceError, search
 from symseed.constraints import PAPER, Dimensions
 from symseed.policy import LSTMPolicy
+from symseed.regression import RegressionTask
 from symseed.tokens import OPERATORS
 from symseed.units import Dimension
 from symseed.variation import Mutation, VariationSettings, crossover, mutate, next_generation
@@ -235,3 +236,19 @@ def test_a_space_has_one_set_of_dimensions_and_knows_all_variables() -> None:
         SearchSpace(library, constraints=(constraint, constraint))
     with pytest.raises(SettingsError, match="dimension of `t` must be given"):
         SearchSpace(library, constraints=(Dimensions.of(["x"], ["m"], "m"),))
+
+
+def test_a_law_is_found_with_units_that_is_not_found_without_them() -> None:
+    """Lorentz's force, q (E + v B sin a), from 20 samples and at most 20,000 expressions."""
+    names = ["q", "E", "B", "v", "a"]
+    X = np.random.default_rng(0).uniform(1.0, 3.0, (20, 5))
+    q, E, B, v, a = X.T
+    data = Dataset.of(X, q * (E + v * B * np.sin(a)), names=names)
+    library = Library.of(["add", "sub", "mul", "div", "sin", "cos", "exp", "log", "sqrt", "square"], names)
+    units = Dimensions.of(names, ["C", "V/m", "T", "m/s", "rad"], "N")
+    found = {}
+    for constraints in ((*PAPER, units), PAPER):
+        space = SearchSpace(library, constraints=constraints)
+        result = search.run(space, RegressionTask(library, data), seed=0, budget=Budget(20_000))
+        found[len(constraints)] = result.is_solved
+    assert found == {5: True, 4: False}

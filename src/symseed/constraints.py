@@ -259,8 +259,7 @@ class Dimensions:
             if variable.name not in known:
                 raise SettingsError(f"The dimension of `{variable.name}` must be given, but there is none.")
         own = {variable.name: known[variable.name] for variable in library.variables}
-        has_free = library.has_constants and self.constants_are_free
-        if not has_free and not units.spans(own.values(), self.target):
+        if not self.is_possible(library):
             raise SpaceError(
                 f"No formula over {_listed(own)} can have the dimension of `{self.target_name}` ({self.target}): no "
                 "product of their powers does. Correct the units, add the variable that is missing, or let fitted "
@@ -269,6 +268,12 @@ class Dimensions:
         of_tokens = [own[t.name] if t.kind is TokenKind.VARIABLE else NUMBER for t in library.tokens]
         *terminals, target = units.integers([*of_tokens, self.target])
         return [Dimensional(tuple(terminals), target, self.constants_are_free)]
+
+    def is_possible(self, library: Library) -> bool:
+        """Return whether a product of powers of the library's variables, or a free constant, can be the target."""
+        has_free = library.has_constants and self.constants_are_free
+        known = dict(self.variables)
+        return has_free or units.spans([known[variable.name] for variable in library.variables], self.target)
 
     def describe(self) -> str:
         """Say it in a sentence."""

@@ -17,7 +17,7 @@ import numpy as np
 from symseed import numbers, probes, search
 from symseed.assembly import Assembler, AssemblySettings
 from symseed.completion import CompletionCounts
-from symseed.constraints import Constraint
+from symseed.constraints import Constraint, Dimensions
 from symseed.dataset import Dataset
 from symseed.description import description_lengths
 from symseed.errors import DataError, SettingsError
@@ -172,7 +172,10 @@ class Portfolio:
         whole = Writer(self._full)
         self._writer = whole.of_columns([int(column) for column in order if column in whole.columns])
         self._started = time.monotonic()
-        self._runs = [_Run(self, track, seed + 7919 * i) for i, track in enumerate(settings.tracks)]
+        # Where only a constant can have the units that y has, searches without constants are left out.
+        searched = [i for i, track in enumerate(settings.tracks) if self._is_possible(track)]
+        self._runs = [_Run(self, settings.tracks[i], seed + 7919 * i) for i in searched or range(len(settings.tracks))]
+        self._dimensions = self._dimension_space()
         self._assembler: Assembler | None = None
         self._pool = _Pool(self._writer, dataset)
         self._own_charged = 0
@@ -213,9 +216,10 @@ class Portfolio:
         return self._pool.best
 
     def _begin(self) -> None:
-        mean = float(np.average(self._dataset.y, weights=self._dataset.weights))
-        self._pool.add([self._writer.number(mean)])
-        known = [part for part in map(self._writer.part, self._known) if part is not None]
+        mean = self._writer.number(float(np.average(self._dataset.y, weights=self._dataset.weights)))
+        self._pool.add(self._possible([mean]))
+        self._pool.fall_back_on(mean)
+        known = self._possible([part for part in map(self._writer.part, self._known) if part is not None])
         if known:
             fitted = polished(self._writer.population(known), self._dataset)
             self._pool.add([part_of(fitted, row) for row in range(len(fitted))])
@@ -239,7 +243,7 @@ class Portfolio:
 
     def _take(self, parts: Sequence[Part]) -> None:
         """Fit formulas, and tidy those of the shortest description."""
-        short = [part for part in dict.fromkeys(parts) if len(part) <= self._longest]
+        short = self._possible([part for part in dict.fromkeys(parts) if len(part) <= self._longest])
         if not short:
             return
         self._own_charged += len(short)
@@ -248,7 +252,25 @@ class Portfolio:
         order = np.argsort(lengths, kind="stable")[: self._settings.tidied]
         chosen = [part_of(population, int(i)) for i in order if np.isfinite(lengths[i])]
         self._pool.add(chosen)
-        self._pool.add([tidied(self._writer, part, self._dataset) for part in chosen])
+        self._pool.add(self._possible([tidied(self._writer, part, self._dataset) for part in chosen]))
+
+    def _is_possible(self, track: Track) -> bool:
+        rules = [constraint for constraint in track.constraints if isinstance(constraint, Dimensions)]
+        return all(constraint.is_possible(self.library_of(track)) for constraint in rules)
+
+    def _dimension_space(self) -> SearchSpace | None:
+        """What has y's dimension, whatever else a track forbids; None where units were not given."""
+        constraints = [constraint for track in self._settings.tracks for constraint in track.constraints]
+        rules = dict.fromkeys(constraint for constraint in constraints if isinstance(constraint, Dimensions))
+        longest = max([self._longest, *map(len, self._known)])
+        return SearchSpace(self._writer.library, 1, longest, tuple(rules)) if rules else None
+
+    def _possible(self, parts: Sequence[Part]) -> list[Part]:
+        """Those that have y's dimension, of parts that were made outside a search."""
+        if self._dimensions is None or not parts:
+            return list(parts)
+        legal = self._dimensions.violations(self._writer.population(parts)) == -1
+        return [part for part, is_legal in zip(parts, legal, strict=True) if is_legal]
 
     @property
     def _longest(self) -> int:
@@ -381,15 +403,10 @@ class _Pool:
         self._writer, self._dataset = writer, dataset
         self._by_length: dict[int, Formula] = {}
         self._number: Formula | None = None  # the best of those that explain nothing
+        self._fallback: Formula | None = None
 
     def add(self, parts: Sequence[Part]) -> None:
-        if not parts:
-            return
-        population = self._writer.population(parts)
-        errors = evaluate(population, self._dataset).error / self._dataset.total_weight
-        lengths = description_lengths(population, self._dataset)
-        for row in np.flatnonzero(np.isfinite(lengths)):
-            formula = Formula(population[int(row)], float(errors[row]), float(lengths[row]))
+        for formula in self._judged(parts):
             size = len(formula.expression)
             known = self._by_length.get(size)
             if known is None or formula.description < known.description:
@@ -398,11 +415,26 @@ class _Pool:
             if is_number and (self._number is None or formula.description < self._number.description):
                 self._number = formula
 
+    def fall_back_on(self, part: Part) -> None:
+        """What is chosen while there is nothing else; it is not on the front."""
+        self._fallback = next(iter(self._judged([part])), None)
+
+    def _judged(self, parts: Sequence[Part]) -> list[Formula]:
+        if not parts:
+            return []
+        population = self._writer.population(parts)
+        errors = evaluate(population, self._dataset).error / self._dataset.total_weight
+        lengths = description_lengths(population, self._dataset)
+        return [
+            Formula(population[int(row)], float(errors[row]), float(lengths[row]))
+            for row in np.flatnonzero(np.isfinite(lengths))
+        ]
+
     @property
     def best(self) -> Formula | None:
         """The formula of the shortest description, or the mere number where that is as good."""
         if not self._by_length:
-            return None
+            return self._fallback
         best = min(self._by_length.values(), key=lambda formula: formula.description)
         number = self._number
         return best if number is None or best.description < number.description - EVIDENCE else number
@@ -421,8 +453,10 @@ class _Pool:
 
     @property
     def is_solved(self) -> bool:
-        if self.best is None or self._dataset.deviation == 0.0:
-            return self.best is not None
+        if self.best is None or not self._by_length:
+            return False
+        if self._dataset.deviation == 0.0:
+            return True
         small = self.best.mean_square <= SOLVED_NMSE * self._dataset.deviation**2
         values = [value for value in self.best.expression.constants if not np.isnan(value)]
         fitted = sum(numbers.cost(value) is None for value in values)
