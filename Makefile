@@ -12,7 +12,7 @@ help:  ## Say what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 demo: $(VENV)/installed  ## Find Kepler's third law in the planets' orbits
-	$(BIN)/symseed fit planets --target period_days --patience 4
+	$(BIN)/symseed fit planets --target period_days --set patience=4
 
 test: $(VENV)/installed $(VENV)/test-tools  ## Run the tests against the installed package
 	$(BIN)/python -m pytest -n 2

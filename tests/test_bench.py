@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symseed import DataError, Dataset, Expression, SettingsError, bench, benchmarks, methods, portfolio
+from symseed import DataError, Dataset, Expression, SettingsError, bench, benchmarks, files, methods, portfolio
 from symseed.bench import RunKey, RunRecord, Store
 from symseed.portfolio import PortfolioSettings, Solution
 from symseed.recovery import Checker
@@ -294,7 +294,7 @@ def test_records_are_neither_packed_while_they_are_written_nor_written_to_a_file
     with store.writer(), pytest.raises(DataError, match="Another process is writing"):
         Store(tmp_path).pack()
     # As if another process packed between the opening of the file and its lock.
-    monkeypatch.setattr(bench, "_lock", lambda file, path: path.unlink())
+    monkeypatch.setattr(files, "_lock", lambda file, path: path.unlink())
     with pytest.raises(DataError, match="has just been packed by another process"), store.writer():
         pass
 

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from symseed import DataError, tables
+from symseed.search import StopReason
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 
 def symseed(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -126,10 +136,130 @@ def test_a_table_keeps_its_numbers_and_leaves_labels_out() -> None:
 
 
 def test_fit_finds_keplers_law_and_shows_a_front() -> None:
-    outcome = symseed("fit", "planets", "--target", "period_days", "--patience", "2", "--json")
+    outcome = symseed("fit", "planets", "--target", "period_days", "--set", "patience=2", "--in-memory", "--json")
     assert outcome.returncode == 0, outcome.stderr
-    found = json.loads(outcome.stdout)
-    assert found["formula"] == "365.0 * (axis_au * sqrt(axis_au))"
+    answer = json.loads(outcome.stdout)
+    assert answer["run_directory"] is None
+    found = answer["targets"][0]
+    assert found["target"] == "period_days"
+    assert found["equation"] == "365.0 * (sqrt(axis_au) * axis_au)"
     assert [line["complexity"] for line in found["front"]] == sorted(line["complexity"] for line in found["front"])
-    assert found["formula"] in {line["formula"] for line in found["front"]}
-    assert "did not change for 2 turns" in found["reason"]
+    assert found["equation"] == found["front"][found["index"]]["equation"]
+    assert found["reason"] == StopReason.PATIENCE.value
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three columns and labels; y = 2 a b + 1, z = a - b."""
+    path = tmp_path_factory.mktemp("data") / "table.csv"
+    rows = [
+        f"r{i},{a},{b},{2.0 * a * b + 1.0},{a - b}" for i, (a, b) in enumerate(itertools.product((1, 2, 5), (3, 4, 7)))
+    ]
+    path.write_text("\n".join(["label,a,b c,y,z", *rows]), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def run(table: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    outcome = symseed("fit", str(table), "--target", "y", "--target", "z", "--output-directory", str(folder))
+    assert outcome.returncode == 0, outcome.stderr
+    assert "y = " in outcome.stdout
+    return next(folder.iterdir())
+
+
+def test_show_prints_the_front_a_row_or_json(run: Path) -> None:
+    assert ">>>>" in symseed("show", str(run)).stdout
+    found = json.loads(symseed("show", str(run), "--json").stdout)["targets"]
+    assert [item["target"] for item in found] == ["y", "z"]
+    first = [item["front"][0]["equation"] for item in found]
+    assert symseed("show", str(run), "--index", "0").stdout.splitlines() == first
+    outcome = symseed("show", str(run), "--index", "99")
+    assert outcome.returncode == 2
+    assert "`index` must be a row of `equations_`" in outcome.stderr
+
+
+def test_predict_prints_the_table_with_what_the_formula_says(run: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text("b c,a\n3,10\n8,0.5\n", encoding="utf-8")
+    outcome = symseed("predict", str(run), str(other))
+    assert outcome.returncode == 0, outcome.stderr
+    header, *lines = outcome.stdout.splitlines()
+    assert header == "b c,a,y predicted,z predicted"
+    values = [[float(value) for value in line.split(",")[2:]] for line in lines]
+    assert values == [pytest.approx([61.0, 7.0]), pytest.approx([9.0, -7.5])]
+    lacking = symseed("predict", str(run), "planets")
+    assert lacking.returncode == 2
+    assert "has no column `a`" in lacking.stderr
+
+
+def test_resume_leaves_a_run_that_has_ended_as_it_is(run: Path) -> None:
+    before = (run / "front.csv").read_bytes()
+    outcome = symseed("resume", str(run), "--json")
+    assert outcome.returncode == 0, outcome.stderr
+    assert (run / "front.csv").read_bytes() == before
+
+
+def test_a_config_file_holds_the_same_settings(table: Path, run: Path, tmp_path: Path) -> None:
+    config = tmp_path / "c.toml"
+    config.write_text(
+        'max_evals = 2000\nmax_time = "none"\nunary_operators = ["sin"]\nmethod = "nggp"\n', encoding="utf-8"
+    )
+    command = ["fit", str(table), "--target", "y", "--config", str(config), "--set", "maxsize=9"]
+    outcome = symseed(*command, "--output-directory", str(tmp_path / "runs"), "--json")
+    assert outcome.returncode == 0, outcome.stderr
+    settings = tomllib.loads((Path(json.loads(outcome.stdout)["run_directory"]) / "config.toml").read_text())[
+        "settings"
+    ]
+    assert settings["max_evals"] == 2000
+    assert settings["max_time"] == "none"
+    assert settings["unary_operators"] == ["sin"]
+    assert settings["maxsize"] == 9
+    again = symseed(*command, "--config", str(run / "config.toml"), "--in-memory", "--json")
+    assert again.returncode == 0, again.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--set", "maxsiz=3"), "There is no setting `maxsiz`: did you mean maxsize?"),
+        (("--set", "maxsize"), "`--set` must be NAME=VALUE, but it is `maxsize`."),
+        (("--set", "maxsize=0"), "`maxsize` must be a whole number of at least 1, but it is 0."),
+        (("--set", "method=ngp"), "There is no method `ngp`. Did you mean `nggp`?"),
+        (("--config", "nowhere.toml"), "`--config` must be a TOML file of settings, but `nowhere.toml` cannot be read"),
+    ],
+)
+def test_settings_that_are_none_get_a_sentence(table: Path, arguments: tuple[str, ...], sentence: str) -> None:
+    outcome = symseed("fit", str(table), "--target", "y", "--in-memory", *arguments)
+    assert outcome.returncode == 2
+    assert sentence in outcome.stderr
+    assert outcome.stdout == ""
+
+
+@pytest.mark.parametrize(("sign", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_to_end_keeps_what_was_found_and_the_run_goes_on(
+    sign: signal.Signals, code: int, tmp_path: Path
+) -> None:
+    command = [str(Path(sys.executable).parent / "symseed"), "fit", str(noisy(tmp_path)), "--target", "y"]
+    command += ["--set", "patience=none", "--set", "max_time=none", "--output-directory", str(tmp_path / "runs")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not [*(tmp_path / "runs").glob("*/checkpoint/a.json")]:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    process.send_signal(sign)
+    output, errors = process.communicate()
+    assert process.returncode == code, errors
+    assert "The search was interrupted; this is the best so far." in output
+    run = next((tmp_path / "runs").iterdir())
+    assert json.loads((run / "events.jsonl").read_text().splitlines()[-1])["is_final"] is False
+    outcome = symseed("resume", str(run), "--set", "max_evals=1", "--json")
+    assert outcome.returncode == 0, outcome.stderr
+
+
+def noisy(folder: Path) -> Path:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0.5, 3.0, (30, 2))
+    y = np.exp(-X[:, 0]) * np.sin(3.0 * X[:, 1]) + X[:, 0] + 0.05 * rng.normal(size=len(X))
+    path = folder / "noisy.csv"
+    np.savetxt(path, np.column_stack([X, y]), delimiter=",", header="a,b,y", comments="")
+    return path

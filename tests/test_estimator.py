@@ -35,12 +35,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from symseed import DataError, Dataset, Expression, Library, SettingsError, SymbolicRegressor, evaluate, fit, numbers
-from symseed.estimator import CHOICES, MOST_COLUMNS, MOST_ROWS, Equation
+from symseed.equations import RULES, Equation
 from symseed.fitting import FitSettings
 from symseed.population import Population
 from symseed.portfolio import Portfolio
 from symseed.presenting import to_latex, to_mathml, to_sympy
 from symseed.scaling import Units
+from symseed.search import StopReason
+from symseed.target import MOST_COLUMNS, MOST_ROWS
 from symseed.tokens import OPERATORS
 from symseed.writing import Part, Writer
 
@@ -153,7 +155,7 @@ def frozen(expression: Expression) -> Expression:
     return Expression.parse(str(expression), library)
 
 
-@pytest.mark.parametrize("rule", CHOICES)
+@pytest.mark.parametrize("rule", RULES)
 def test_each_rule_chooses_what_it_says(rule: str, noisy: SymbolicRegressor) -> None:
     model, front, count = clone(noisy), noisy.pareto_front_, len(X)
     model.__dict__.update(noisy.__dict__)
@@ -594,7 +596,7 @@ def test_rows_without_a_value_are_nan_with_a_warning() -> None:
         ("binary_operator", "did you mean binary_operators?"),
         ("timeout_in_seconds", "did you mean max_time?"),
         ("verbose", "did you mean verbosity?"),
-        ("zzz", "the parameters are binary_operators, "),
+        ("zzz", "the settings are binary_operators, "),
     ],
 )
 def test_a_parameter_that_does_not_exist_gets_a_suggestion(name: str, meant: str) -> None:
@@ -668,7 +670,7 @@ def test_what_is_not_fitted_says_so() -> None:
 def test_patience_ends_a_search_whose_choice_stays() -> None:
     target = np.random.default_rng(0).normal(size=40)
     model = quick(patience=2, max_evals=10**9).fit(X, target)
-    assert model.stop_reason_ == "The choice did not change for 2 turns."
+    assert model.stop_reason_ == StopReason.PATIENCE.value
 
 
 @pytest.mark.parametrize("condition", [1.0, lambda loss, complexity: loss <= 1.0 and complexity <= 15])

@@ -18,7 +18,7 @@ from symseed.dataset import Floats
 from symseed.errors import DataError
 from symseed.evolution import EvolutionSettings
 from symseed.front import Front
-from symseed.portfolio import Formula, Portfolio, PortfolioSettings, Solution, Track, Turn
+from symseed.portfolio import Formula, Portfolio, PortfolioSettings, PortfolioState, Solution, Track, Turn
 from symseed.recovery import Checker, Verdict
 from symseed.search import Budget, SearchSettings, StopReason
 from symseed.units import Dimension
@@ -387,6 +387,37 @@ def test_plain_numbers_do_not_keep_an_answer_from_being_one() -> None:
     solution = portfolio.run(benchmarks.get("Livermore-9").library, train, settings, budget=Budget(1_000))
     assert solution.reason is StopReason.SOLVED
     assert len(solution.history) == 1
+
+
+@pytest.mark.parametrize("settings", [SMALL, SEARCHES])
+def test_a_portfolio_made_from_a_state_ends_as_the_one_that_went_on(settings: PortfolioSettings) -> None:
+    settings = dataclasses.replace(settings, epoch=2)
+
+    def made(begin: PortfolioState | None = None) -> Portfolio:
+        return Portfolio(KOZA, noisy(), settings, seed=3, budget=Budget(8_000), begin=begin)
+
+    whole = made()
+    turns: list[Turn] = []
+    states: list[PortfolioState] = []
+    for turn in whole.turns():
+        turns.append(dataclasses.replace(turn, seconds=0.0))
+        assert whole.state is not None
+        states.append(whole.state)
+    assert len(turns) > 8
+    assert [state.turn for state in states[:-1]] == [2 * (turn.index // 2) for turn in turns[:-1]]
+    for state in (states[0], states[3], states[6]):
+        again = made(state)
+        rest = [dataclasses.replace(turn, seconds=0.0) for turn in again.turns()]
+        assert rest == turns[state.turn + 1 :]
+        assert again.front() == whole.front()
+
+
+def test_patience_ends_a_portfolio_whose_choice_stays_the_same() -> None:
+    impatient = Portfolio(KOZA, noisy(), SMALL, seed=3, budget=Budget(5_000_000), patience=2)
+    turns = list(impatient.turns())
+    assert turns[-1].reason is StopReason.PATIENCE
+    assert [turn.unchanged for turn in turns[-3:]] == [0, 1, 2]
+    assert len({str(turn.best.expression) for turn in turns[-3:]}) == 1
 
 
 # --- Units -----------------------------------------------------------------------------------------------------------

@@ -6,7 +6,9 @@ the same folder does what is missing.
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import io
 import itertools
 import json
 import multiprocessing
@@ -17,13 +19,11 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
-from typing import IO
 
-from symseed import benchmarks, methods, portfolio, search
+from symseed import benchmarks, files, methods, portfolio, search
 from symseed.dataset import Dataset
 from symseed.errors import DataError, SettingsError
 from symseed.evaluation import evaluate
@@ -267,19 +267,16 @@ class Store:
             records = {record.key: record for record in self.read()}
             order = {method: place for place, method in enumerate(dict.fromkeys(key.method for key in records))}
             keys = sorted(records, key=lambda key: (order[key.method], key))
-            temporary = self.packed.with_suffix(".partial")
-            with temporary.open("wb") as file:
-                # No name and no date in the header: they would differ each time.
-                with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
-                    for key in keys:
-                        packed.write(json.dumps(self._rounded(records[key])).encode() + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(self.packed)
+            buffer = io.BytesIO()
+            # No name and no date in the header: they would differ each time.
+            with gzip.GzipFile("", "wb", fileobj=buffer, mtime=0) as packed:
+                for key in keys:
+                    packed.write(json.dumps(self._rounded(records[key])).encode() + b"\n")
+            files.replace(self.packed, buffer.getvalue())
             self.path.unlink()
         return len(keys)
 
-    @contextmanager
+    @contextlib.contextmanager
     def writer(self) -> Iterator[Callable[[RunRecord], None]]:
         """Give a function that appends a record and returns when it is on the disk.
 
@@ -287,19 +284,10 @@ class Store:
             DataError: where another process is writing to the folder.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a+b") as file:
-            _lock(file, self.path)
-            if not self.path.exists() or not os.path.samestat(os.fstat(file.fileno()), self.path.stat()):
+        with contextlib.closing(files.Lines(self.path)) as lines:
+            if not lines.is_at(self.path):
                 raise DataError(f"`{self.path}` has just been packed by another process. Start again.")
-            if file.tell() and not _ends_with_newline(file):
-                file.write(b"\n")  # what was torn stays a line of its own
-
-            def append(record: RunRecord) -> None:
-                file.write(json.dumps(asdict(record)).encode() + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-
-            yield append
+            yield lambda record: lines.append(asdict(record))
 
     def _unpacked(self) -> bytes:
         content = self.packed.read_bytes()
@@ -315,13 +303,9 @@ class Store:
     @staticmethod
     def _parse(path: Path, content: bytes) -> list[RunRecord]:
         records = []
-        for line in content.decode().splitlines():
-            try:
-                values = json.loads(line)
-            except json.JSONDecodeError:
-                continue
+        for values in files.read_lines(content):
             if not isinstance(values, dict) or values.get("schema") != SCHEMA:
-                raise DataError(f"`{path}` must hold records of version {SCHEMA}, but has {line[:60]!r}.")
+                raise DataError(f"`{path}` must hold records of version {SCHEMA}, but has {str(values)[:60]!r}.")
             records.append(RunRecord(**values))
         return records
 
@@ -329,23 +313,6 @@ class Store:
     def _rounded(record: RunRecord) -> dict[str, object]:
         times = {name: float(f"{getattr(record, name):.6g}") for name in ("cpu_seconds", "check_seconds")}
         return {**asdict(record), **times}
-
-
-def _lock(file: IO[bytes], path: Path) -> None:
-    """Keep other writers out until the file is closed, where the system has such locks."""
-    try:
-        import fcntl
-    except ImportError:
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        raise DataError(f"Another process is writing to `{path}`. Wait for it, or use another folder.") from error
-
-
-def _ends_with_newline(file: IO[bytes]) -> bool:
-    file.seek(-1, os.SEEK_END)
-    return file.read(1) == b"\n"
 
 
 def run_many(keys: Sequence[RunKey], store: Store, *, jobs: int, done: Callable[[RunRecord], None]) -> None:

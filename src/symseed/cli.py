@@ -6,14 +6,16 @@ import json
 import os
 import platform
 import sys
-from dataclasses import replace
+import warnings
 
 import click
 import numpy as np
 
 import symseed
-from symseed import _core, methods, search, tables
+from symseed import _core, methods, tables
 from symseed.cli_bench import bench_commands
+from symseed.cli_runs import fit as fit_command
+from symseed.cli_runs import predict, resume, show
 from symseed.dataset import Dataset
 from symseed.errors import SymseedError
 from symseed.evaluation import Errors, Failure, fit
@@ -22,12 +24,7 @@ from symseed.fitting import FitSettings
 from symseed.library import Library
 from symseed.parsing import numbers_in
 from symseed.population import Population
-from symseed.portfolio import Portfolio
-from symseed.regression import RegressionSettings, RegressionTask
-from symseed.search import Budget
 from symseed.tokens import OPERATORS
-
-DEFAULT_OPERATORS = "add sub mul div sqrt square exp log sin cos const"
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -69,98 +66,6 @@ def evaluate(data: str, formulas: tuple[str, ...], target: str, restarts: int, a
             )
 
 
-@commands.command(name="fit")
-@click.argument("data")
-@click.option("--target", required=True, help="The column to be explained.")
-@click.option("--method", "method_name", default="default", show_default=True, help="One of `symseed methods`.")
-@click.option("--operators", default=DEFAULT_OPERATORS, show_default=True, help="Operators, numbers and `const`.")
-@click.option("--maxsize", type=int, help="Most tokens of a formula; the method's own limit where left out.")
-@click.option("--max-evals", type=int, help="Most expressions; the method's own budget where left out.")
-@click.option("--max-time", type=float, help="Most seconds.")
-@click.option("--patience", default=8, show_default=True, help="Turns of `default` without another choice.")
-@click.option("--stop-nmse", default=1e-12, show_default=True, help="An error that ends other methods' searches.")
-@click.option("--seed", default=0, show_default=True)
-@click.option("--threads", default=1, show_default=True, help="Of scoring. The answer does not depend on it.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON and nothing else.")
-def fit_command(
-    data: str,
-    target: str,
-    method_name: str,
-    operators: str,
-    maxsize: int | None,
-    max_evals: int | None,
-    max_time: float | None,
-    patience: int,
-    stop_nmse: float,
-    seed: int,
-    threads: int,
-    as_json: bool,
-) -> None:
-    """Search for a formula that explains a column of DATA by the others.
-
-    DATA is a CSV file with a header, or a table that ships with symseed (planets). Ctrl-C ends the search with the best
-    so far.
-    """
-    dataset = tables.read(data, target)
-    method = methods.get(method_name)
-    method = replace(method, max_length=method.max_length if maxsize is None else maxsize)
-    library = Library.of(operators.split(), dataset.names)
-    if method.portfolio is not None:
-        limits = Budget(max_evals or method.budget.expressions, max_time or method.budget.seconds)
-        settings = method.portfolio if maxsize is None else method.portfolio.with_max_length(maxsize)
-        prepared = Portfolio(library, dataset, settings, seed=seed, budget=limits, threads=threads)
-        _fit_portfolio(prepared, target, patience=patience, as_json=as_json, seed=seed)
-        return
-    task = RegressionTask(library, dataset, RegressionSettings(solved_nmse=stop_nmse, threads=threads))
-    budget = Budget(max_evals if max_evals or max_time else method.budget.expressions, max_time)
-    last = None
-    for step in search.steps(method.space(library), task, method.settings, seed=seed, budget=budget):
-        is_news = last is None or step.reward > last.reward or step.reason is not None
-        if is_news and not as_json:
-            click.echo(f"{step.seconds:7.2f} s  {step.charged:>10,} expressions  reward {step.reward:.9f}  {step.best}")
-        last = step
-    assert last is not None, "a search has at least one step"
-    assert last.reason is not None, "its last step says why it ended"
-    if as_json:
-        record = {"formula": str(last.best), "reward": last.reward, "reason": last.reason.value, "seed": seed}
-        counts = {name: getattr(last, name) for name in ("charged", "evaluated", "unique", "seconds")}
-        click.echo(json.dumps(record | counts))
-    else:
-        click.echo(f"{target} = {last.best}\n{last.reason.value}")
-
-
-def _fit_portfolio(portfolio: Portfolio, target: str, *, patience: int, as_json: bool, seed: int) -> None:
-    """Follow a portfolio until it ends or its choice stays the same; print the front and the choice."""
-    last, since = None, 0
-    for turn in portfolio.turns():
-        since = since + 1 if last is not None and turn.best == last.best else 0
-        if since == 0 and not as_json:
-            click.echo(f"{turn.seconds:7.2f} s  {turn.charged:>10,} expressions  {turn.best.expression}")
-        last = turn
-        if since >= patience:
-            break
-    assert last is not None, "a portfolio has at least one turn"
-    reason = f"The choice did not change for {patience} turns." if last.reason is None else last.reason.value
-    front = [
-        {"complexity": len(item.expression), "rmse": item.mean_square**0.5, "formula": str(item.expression)}
-        for item in portfolio.front()
-    ]
-    if as_json:
-        record = {
-            "formula": str(last.best.expression),
-            "rmse": last.best.mean_square**0.5,
-            "reason": reason,
-            "seed": seed,
-        }
-        counts = {name: getattr(last, name) for name in ("charged", "evaluated", "unique", "seconds")}
-        click.echo(json.dumps(record | counts | {"front": front}))
-        return
-    click.echo(f"{'tokens':>7}  {'rmse':>10}  formula")
-    for line in front:
-        click.echo(f"{line['complexity']:>7}  {line['rmse']:>10.4g}  {line['formula']}")
-    click.echo(f"{target} = {last.best.expression}\n{reason}")
-
-
 @commands.command(name="methods")
 def methods_command() -> None:
     """List the methods that `fit` knows."""
@@ -197,13 +102,19 @@ def _record(population: Population, errors: Errors, dataset: Dataset, row: int) 
     }
 
 
-commands.add_command(bench_commands)
+for _command in (fit_command, resume, show, predict, bench_commands):
+    commands.add_command(_command)
 
 
 def main() -> None:
     """Run a command; a mistake of the user's ends it with one sentence and exit code 2."""
+    warnings.showwarning = _show_warning
     try:
         commands()
     except SymseedError as error:
         click.echo(f"symseed: {error}", err=True)
         sys.exit(2)
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    click.echo(f"symseed: warning: {message}", err=True)

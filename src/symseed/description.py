@@ -8,6 +8,7 @@ for the data n/2 log of the mean squared error. Shorter is better; only differen
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from symseed.population import Population
 
 FLOOR = 1e-15
 """Errors below this share of y's root mean square are rounding."""
+EVIDENCE = 3.0
+"""Nats by which a formula must shorten the description of the data before it is chosen over a mere number: odds of
+twenty to one."""
 
 
 def code_length(dataset: Dataset, mean_square: Floats) -> Floats:
@@ -68,3 +72,10 @@ def _constants(population: Population, row: int, dataset: Dataset, mean_square: 
         return 0.0
     spread = deviations(population, row, dataset, mean_square)
     return sum(constant_cost(float(value), float(width)) for value, width in zip(values, spread, strict=True))
+
+
+def shortest(lengths: Sequence[float], is_number: Sequence[bool]) -> int:
+    """Return which description to choose: the shortest, or that of the best mere number where it is nearly as short."""
+    best = min(range(len(lengths)), key=lengths.__getitem__)
+    number = min((i for i, is_one in enumerate(is_number) if is_one), key=lengths.__getitem__, default=best)
+    return best if lengths[best] < lengths[number] - EVIDENCE else number

@@ -33,8 +33,14 @@ class Front:
                 self._least[length] = best.reward[-1]
 
     @property
-    def population(self) -> Population | None:
-        """All rows, shortest first; None while there are none."""
+    def scored(self) -> Scored | None:
+        """All rows as they were scored, shortest first; None while there are none. A new front can begin with them."""
         if not self._rows:
             return None
-        return Population.concatenate([self._rows[length].population for length in sorted(self._rows)])
+        return Scored.concatenate([self._rows[length] for length in sorted(self._rows)])
+
+    @property
+    def population(self) -> Population | None:
+        """All rows, shortest first; None while there are none."""
+        scored = self.scored
+        return None if scored is None else scored.population

@@ -204,6 +204,11 @@ def _baselines() -> list[Method]:
             replace(_POLICY_ONLY, trainer=RiskSeekingTrainer(risk=0.05)),
         ),
         Method(
+            "dsr-lr-0.001",
+            "dsr with learning rate 0.001, as one of the authors' earlier configurations has it.",
+            replace(_POLICY_ONLY, policy=PolicySettings(learning_rate=0.001), trainer=RiskSeekingTrainer(risk=0.05)),
+        ),
+        Method(
             "pqt", "The policy alone, trained by its priority queue.", replace(_POLICY_ONLY, trainer=QueueTrainer())
         ),
         Method("vpg", "The policy alone, vanilla policy gradient.", replace(_POLICY_ONLY, trainer=VanillaTrainer())),

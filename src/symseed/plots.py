@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import itertools
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symseed import benchmarks, methods, report
 from symseed.bench import RunRecord
-from symseed.errors import SettingsError
+from symseed.drawing import COLOURS, EDGE, GREY, GRID, spread, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,27 +25,8 @@ if TYPE_CHECKING:
 
 FORMATS = ("svg", "png")
 
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Those of Okabe and Ito, which people with any kind of colour blindness can tell apart, without the pale yellow."""
 _DASHES = ("-", "--", ":", "-.")
 _MARKERS = "os^vDPX"
-_GREY = "#555555"
-_STYLE: dict[Any, Any] = {
-    "axes.edgecolor": "#999999",
-    "axes.labelcolor": _GREY,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "figure.dpi": 100,
-    "font.family": "DejaVu Sans",  # comes with matplotlib
-    "font.size": 9,
-    "savefig.dpi": 150,
-    "savefig.facecolor": "white",
-    "svg.fonttype": "path",
-    "svg.hashsalt": "symseed",  # or names inside the file would be random
-    "text.parse_math": False,  # a method's name is no formula
-    "xtick.color": _GREY,
-    "ytick.color": _GREY,
-}
 _SHORTEST = 1e-3
 """Seconds: a time below is drawn as this, for 0 has no place on a logarithmic axis."""
 
@@ -75,7 +55,7 @@ def save(
     for name in shown:
         if name not in known:
             methods.get(name)
-    with _style():
+    with style():
         figure = plot.draw(records, shown)
         if figure is None:
             return None
@@ -83,18 +63,6 @@ def save(
         path = folder / f"{plot.name}.{form}"
         figure.savefig(path, metadata={"Date": None} if form == "svg" else None)
     return path
-
-
-@contextmanager
-def _style() -> Iterator[None]:
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise SettingsError(
-            'Plots need matplotlib, which is not installed. Run `pip install "symseed[plot]"`.'
-        ) from error
-    with matplotlib.rc_context(_STYLE):
-        yield
 
 
 def _by_problem(records: Sequence[RunRecord], shown: Sequence[str]) -> Figure | None:
@@ -133,11 +101,11 @@ def _by_generations(records: Sequence[RunRecord], shown: Sequence[str]) -> Figur
         return None
     figure = Figure(figsize=(6.4, 3.8), layout="constrained")
     axes = figure.subplots()
-    axes.axvspan(10, 25, color="#eeeeee", zorder=0)
-    axes.annotate("best in the paper", (17.5, 0.03), xycoords=("data", "axes fraction"), color=_GREY, ha="center")
+    axes.axvspan(10, 25, color=GRID, zorder=0)
+    axes.annotate("best in the paper", (17.5, 0.03), xycoords=("data", "axes fraction"), color=GREY, ha="center")
     below = [middle - low for middle, (low, _) in zip(middles, intervals, strict=True)]
     above = [high - middle for middle, (_, high) in zip(middles, intervals, strict=True)]
-    axes.errorbar(counts, middles, (below, above), fmt="o-", color=_COLOURS[0], markersize=5, elinewidth=2, capsize=3)
+    axes.errorbar(counts, middles, (below, above), fmt="o-", color=COLOURS[0], markersize=5, elinewidth=2, capsize=3)
     for count, middle, (_, high), after in zip(counts, middles, intervals, [*middles[1:], 0.0], strict=True):
         # Where the line rises, above would be on it.
         rises = after > middle
@@ -148,12 +116,12 @@ def _by_generations(records: Sequence[RunRecord], shown: Sequence[str]) -> Figur
             textcoords="offset points",
             ha="left" if rises else "center",
             va="top" if rises else "bottom",
-            color=_COLOURS[0],
+            color=COLOURS[0],
         )
     for count, name in ((0, "dsr"), (25, "nggp")):
         _hollow(axes, count, report.paper().summary[name]["all"])
     axes.legend(
-        handles=[_hollow_key("the paper's; at S = 0 its DSR")], loc="lower right", frameon=False, labelcolor=_GREY
+        handles=[_hollow_key("the paper's; at S = 0 its DSR")], loc="lower right", frameon=False, labelcolor=GREY
     )
     axes.set_xlabel("S, generations of genetic programming in a step")
     axes.set_ylabel("recovered, mean over the 37 problems, %")
@@ -174,7 +142,7 @@ def _by_expressions(records: Sequence[RunRecord], shown: Sequence[str]) -> Figur
     figure = Figure(figsize=(7.2, 4.2), layout="constrained")
     axes = figure.subplots()
     ends = []
-    for name, (dash, colour) in zip(names, itertools.cycle(itertools.product(_DASHES, _COLOURS)), strict=False):
+    for name, (dash, colour) in zip(names, itertools.cycle(itertools.product(_DASHES, COLOURS)), strict=False):
         # Problems weigh the same, however many runs each has, as in the tables.
         runs = {row.problem: row.runs for row in built.rows if row.method == name}
         done = sorted((r for r in compared if r.method == name and r.is_recovered), key=lambda record: record.charged)
@@ -189,14 +157,14 @@ def _by_expressions(records: Sequence[RunRecord], shown: Sequence[str]) -> Figur
             linestyle=dash,
             linewidth=2,
         )
-    labels = zip(names, ends, _spread(ends, min(5.0, 100 / len(names))), _colours(names), strict=True)
+    labels = zip(names, ends, spread(ends, min(5.0, 100 / len(names))), _colours(names), strict=True)
     for name, end, place, colour in labels:
         axes.annotate(f"{name} {end:.1f}", (1.01, place), xycoords=("axes fraction", "data"), va="center", color=colour)
     axes.set_xscale("log")
     axes.set_xlim(right=built.expressions)
     axes.set_ylim(0, 100)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    axes.grid(axis="y", color="#eeeeee")
+    axes.grid(axis="y", color=GRID)
     axes.set_axisbelow(True)
     count = len({row.problem for row in built.rows})
     axes.set_xlabel(f"expressions used ({len(compared):,} runs on {count} problem{'s' if count > 1 else ''})")
@@ -259,19 +227,19 @@ def _by_noise(records: Sequence[RunRecord], shown: Sequence[str]) -> Figure | No
     names = list(report.by_noise(asked))
     drawn: dict[str, Any] = {}
     for axes, (title, points) in zip(grid.flat, panels, strict=True):
-        axes.set_title(title, color=_GREY, fontsize=9)
+        axes.set_title(title, color=GREY, fontsize=9)
         axes.set_xticks(range(len(levels)), [f"{level:g}" for level in levels])
         axes.set_xlim(-0.5, len(levels) - 0.5)
         axes.set_ylim(0, 102)
-        axes.grid(axis="y", color="#eeeeee")
+        axes.grid(axis="y", color=GRID)
         axes.set_axisbelow(True)
         for name, line in points.items():
             if line:
                 drawn[name] = _draw_line(axes, line, levels, names.index(name), len(names))
-    figure.supxlabel("noise, of the target's root mean square", color=_GREY, fontsize=9)
-    figure.supylabel("recovered, %, with 95 % interval", color=_GREY, fontsize=9)
+    figure.supxlabel("noise, of the target's root mean square", color=GREY, fontsize=9)
+    figure.supylabel("recovered, %, with 95 % interval", color=GREY, fontsize=9)
     keys = {name: drawn[name] for name in names if name in drawn}
-    figure.legend(list(keys.values()), list(keys), loc="outside upper center", ncols=4, frameon=False, labelcolor=_GREY)
+    figure.legend(list(keys.values()), list(keys), loc="outside upper center", ncols=4, frameon=False, labelcolor=GREY)
     return figure
 
 
@@ -299,7 +267,7 @@ def _draw_line(axes: Axes, points: _Points, levels: Sequence[float], place: int,
         [levels.index(level) + aside for level in points],
         [mean for mean, _ in points.values()],
         (below, above),
-        color=_COLOURS[place % len(_COLOURS)],
+        color=COLOURS[place % len(COLOURS)],
         marker=_MARKERS[place % len(_MARKERS)],
         markersize=5,
         linewidth=1.5,
@@ -364,12 +332,12 @@ class _Panels:
         axes.set_ylim(len(problems) - 0.4, -0.6)
         axes.tick_params(axis="y", length=0)
         axes.tick_params(axis="x", labelbottom=True)
-        axes.grid(color="#eeeeee", linewidth=0.8)
+        axes.grid(color=GRID, linewidth=0.8)
         axes.set_axisbelow(True)
         axes.spines["left"].set_visible(False)
         for place, (one, other) in enumerate(itertools.pairwise(problems)):
             if one.rpartition("-")[0] != other.rpartition("-")[0]:
-                axes.axhline(place + 0.5, color="#999999", linewidth=0.8)
+                axes.axhline(place + 0.5, color=EDGE, linewidth=0.8)
 
     def place(self, row: report.Row) -> tuple[Axes, int, str]:
         return self.axes[row.method], self.lines[row.problem], self.colours[row.method]
@@ -380,11 +348,11 @@ class _Panels:
     def finish(self, label: str, mark: str, paper: str | None) -> Figure:
         from matplotlib.lines import Line2D
 
-        self.figure.supxlabel(label, color=_GREY, fontsize=9)
-        handles = [Line2D([], [], color=_GREY, marker="o", markersize=4, linewidth=2, label=mark)]
+        self.figure.supxlabel(label, color=GREY, fontsize=9)
+        handles = [Line2D([], [], color=GREY, marker="o", markersize=4, linewidth=2, label=mark)]
         if paper is not None:
             handles.append(_hollow_key(paper))
-        self.figure.legend(handles=handles, loc="outside upper center", ncols=2, frameon=False, labelcolor=_GREY)
+        self.figure.legend(handles=handles, loc="outside upper center", ncols=2, frameon=False, labelcolor=GREY)
         return self.figure
 
 
@@ -400,30 +368,15 @@ def _compared(records: Sequence[RunRecord], shown: Sequence[str]) -> list[RunRec
 
 
 def _colours(names: Sequence[str]) -> list[str]:
-    return [colour for _, colour in zip(names, itertools.cycle(_COLOURS), strict=False)]
+    return [colour for _, colour in zip(names, itertools.cycle(COLOURS), strict=False)]
 
 
 def _hollow(axes: Axes, x: float, y: float) -> None:
     """Mark a figure of the paper, large enough to be seen around a mark of ours."""
-    axes.plot(x, y, "D", color=_GREY, markersize=6, fillstyle="none", markeredgewidth=0.9, clip_on=False)
+    axes.plot(x, y, "D", color=GREY, markersize=6, fillstyle="none", markeredgewidth=0.9, clip_on=False)
 
 
 def _hollow_key(label: str) -> Line2D:
     from matplotlib.lines import Line2D
 
-    return Line2D([], [], color=_GREY, marker="D", markersize=6, fillstyle="none", linestyle="", label=label)
-
-
-def _spread(places: Sequence[float], gap: float) -> list[float]:
-    """Move places apart until each is `gap` from the next, keeping their order and none above 100."""
-    order = sorted(range(len(places)), key=lambda index: -places[index])
-    moved = list(places)
-    ceiling = 100.0
-    for index in order:
-        moved[index] = min(moved[index], ceiling)
-        ceiling = moved[index] - gap
-    floor = 0.0
-    for index in reversed(order):
-        moved[index] = max(moved[index], floor)
-        floor = moved[index] + gap
-    return moved
+    return Line2D([], [], color=GREY, marker="D", markersize=6, fillstyle="none", linestyle="", label=label)

@@ -3,6 +3,10 @@
 Each track is a search of its own (`search.py`), with or without fitted constants. After every few turns the best
 formulas so far are taken apart and put together anew (`assembly.py`), tidied (`tidying.py`), and judged by their
 description length (`description.py`). The answer is a front of formulas and one choice among them.
+
+Turns are counted in epochs. Where one ends, all that goes on is a small `PortfolioState`: caches and tables of
+completions begin anew, in a portfolio that goes on as in one that is made from the state later. So both come to the
+same end, to the last bit.
 """
 
 from __future__ import annotations
@@ -14,12 +18,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from symseed import numbers, probes, search
+from symseed import numbers, probes
 from symseed.assembly import Assembler, AssemblySettings
 from symseed.completion import CompletionCounts
 from symseed.constraints import Constraint, Dimensions
 from symseed.dataset import Dataset
-from symseed.description import description_lengths
+from symseed.description import description_lengths, shortest
 from symseed.errors import DataError, SettingsError
 from symseed.evaluation import evaluate
 from symseed.expression import Expression
@@ -27,8 +31,9 @@ from symseed.front import Front
 from symseed.library import Library
 from symseed.priors import SoftLength
 from symseed.regression import RegressionSettings, RegressionTask
-from symseed.search import Budget, SearchSettings, StopReason
+from symseed.search import Budget, Search, SearchSettings, Snapshot, Step, StopReason
 from symseed.space import SearchSpace
+from symseed.task import Scored
 from symseed.tidying import polished, tidied
 from symseed.tokens import TokenKind, constant
 from symseed.writing import Part, Writer, part_of
@@ -37,9 +42,15 @@ SOLVED_NMSE = 1e-20
 """A formula with this error, and with few constants that are not plain, is the answer: nothing is left to explain."""
 LARGEST_TARGET = 1e140
 """Of y's values, and one over it the least of their spread: squares must be numbers."""
-EVIDENCE = 3.0
-"""Nats by which a formula must shorten the description of the data before it is chosen over a mere number: odds of
-twenty to one."""
+
+
+def with_constants(library: Library) -> Library:
+    """Return a library with one fitted constant, at its end."""
+    return Library((*_without_constants(library).tokens, constant()))
+
+
+def _without_constants(library: Library) -> Library:
+    return Library(tuple(token for token in library.tokens if token.kind is not TokenKind.CONSTANT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +65,10 @@ class Track:
     rounds: int
     """How many rounds it has in each turn."""
     soft_length: SoftLength | None = None
+
+    def library(self, whole: Library) -> Library:
+        """Return the tokens that it searches with."""
+        return with_constants(whole) if self.constants else _without_constants(whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +86,8 @@ class PortfolioSettings:
     """Formulas that are taken apart each time: those of the shortest description."""
     tidied: int = 6
     """Formulas that are tidied each time."""
+    epoch: int = 4
+    """Turns of an epoch."""
     samples: int = 500
     """Samples that the tracks see, drawn from the data where there are more; formulas are fitted and judged on all."""
 
@@ -101,12 +118,39 @@ class Turn:
 
     index: int
     best: Formula
+    unchanged: int
+    """For how many turns the choice has been the same."""
     charged: int
     evaluated: int
     unique: int
     completion: CompletionCounts
     seconds: float
     reason: StopReason | None
+
+
+@dataclass(frozen=True, slots=True)
+class TrackState:
+    """One of the searches between two epochs."""
+
+    search: Snapshot | None
+    """None: it has not begun."""
+    front: Scored | None
+
+
+@dataclass(frozen=True, slots=True)
+class PortfolioState:
+    """A portfolio between two epochs: all that its next turn depends on, beside what it was made with."""
+
+    turn: int
+    unchanged: int
+    seconds: float
+    charged: int
+    """Formulas that were no search's."""
+    formulas: tuple[Part, ...]
+    """The best of each length."""
+    number: Part
+    """The best mere number."""
+    tracks: tuple[TrackState, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +186,18 @@ class Portfolio:
         *,
         seed: int,
         budget: Budget,
+        patience: int | None = None,
         known: Sequence[Expression] = (),
         threads: int = 1,
+        begin: PortfolioState | None = None,
     ) -> None:
         """Prepare the searches.
 
         Args:
+            patience: turns without another choice after which it ends; None: never for that.
             known: formulas to begin with; those with tokens that the library lacks are left out.
             threads: of scoring. The answer does not depend on it.
+            begin: where to begin, if not at the first turn; the other arguments are those it was taken with.
         """
         if not settings.tracks:
             raise SettingsError("A portfolio needs at least one track, but there is none.")
@@ -160,60 +208,107 @@ class Portfolio:
                 f"squares are numbers, but it goes up to {largest:g} and spreads by {dataset.deviation:g}. Scale it."
             )
         self._dataset, self._settings, self._budget = dataset, settings, budget
-        self._known, self._threads = known, threads
+        self._known, self._threads, self._patience, self._seed = known, threads, patience, seed
         self._sample = dataset
         if len(dataset) > settings.samples:
             rows = np.sort(np.random.default_rng(seed).choice(len(dataset), settings.samples, replace=False))
             self._sample = Dataset.of(dataset.X[rows], dataset.y[rows], dataset.weights[rows], dataset.names)
-        plain = tuple(token for token in library.tokens if token.kind is not TokenKind.CONSTANT)
-        self._plain, self._full = Library(plain), Library((*plain, constant()))
+        self._library = library
         # What matters most comes first, where only so many variables can be looked at.
         order = np.argsort(-probes.relevance(dataset), kind="stable")
-        whole = Writer(self._full)
+        whole = Writer(with_constants(library))
         self._writer = whole.of_columns([int(column) for column in order if column in whole.columns])
-        self._started = time.monotonic()
+        self._started = time.monotonic() - (0.0 if begin is None else begin.seconds)
         # Where only a constant can have the units that y has, searches without constants are left out.
-        searched = [i for i, track in enumerate(settings.tracks) if self._is_possible(track)]
-        self._runs = [_Run(self, settings.tracks[i], seed + 7919 * i) for i in searched or range(len(settings.tracks))]
+        every = list(enumerate(settings.tracks))
+        self._tracks = [(i, track) for i, track in every if self._is_possible(track)] or every
         self._dimensions = self._dimension_space()
+        self._runs = self._begun(None if begin is None else begin.tracks)
         self._assembler: Assembler | None = None
         self._pool = _Pool(self._writer, dataset)
         self._own_charged = 0
+        self._unchanged = 0
+        self._state = begin
+        if begin is not None:
+            self._own_charged, self._unchanged = begin.charged, begin.unchanged
+            self._pool.fall_back_on(begin.number)
+            self._pool.add([*begin.formulas, *self._possible([begin.number])])
+            self._assembler = self._assembler_of(begin.turn >= settings.enlarged)
 
     def turns(self) -> Iterator[Turn]:
         """Give one `Turn` after another; the last has a reason."""
-        settings = self._settings
         reason: StopReason | None = None
-        for index in itertools.count():
+        for index in itertools.count(0 if self._state is None else self._state.turn + 1):
+            before = self._pool.best
             try:
-                if index == 0:
-                    self._begin()
-                elif reason is None:
-                    for track in self._runs:
-                        track.turn()
-                        if self._is_over() is not None:
-                            break
-                    if index % settings.every == 0 or self._is_over() is not None:
-                        self._assemble()
-                    if index == settings.enlarged and self._is_over() is None:
-                        self._enlarge()
+                self._take_turn(index)
             except KeyboardInterrupt:
                 if self._pool.best is None:
                     raise
                 reason = StopReason.INTERRUPTED
+            self._unchanged = self._unchanged + 1 if before is not None and before == self._pool.best else 0
             reason = reason or self._is_over()
+            if reason is None and self._patience is not None and self._unchanged >= self._patience:
+                reason = StopReason.PATIENCE
+            if reason is None and index % self._settings.epoch == 0:
+                self._state = self._put_away(index)
+                self._runs = self._begun(self._state.tracks)
             yield self._turn(index, reason)
             if reason is not None:
                 return
+
+    @property
+    def state(self) -> PortfolioState | None:
+        """The portfolio as it was at the end of the last epoch; None before the first turn."""
+        return self._state
 
     def front(self) -> tuple[Formula, ...]:
         """Return the best formulas at each length."""
         return self._pool.front()
 
+    def gather(self) -> list[Part]:
+        """Take in, and return, the best formulas that the searches have found."""
+        found = [part for track in self._runs for part in track.best(self._settings.parts, self._writer)]
+        self._take(found)
+        return found
+
     @property
     def best(self) -> Formula | None:
         """The choice so far; None before the first turn."""
         return self._pool.best
+
+    def _take_turn(self, index: int) -> None:
+        if index == 0:
+            self._begin()
+            return
+        for track in self._runs:
+            track.turn()
+            if self._is_over() is not None:
+                break
+        if index % self._settings.every == 0 or self._is_over() is not None:
+            self._assemble()
+        if index == self._settings.enlarged and self._is_over() is None:
+            self._assembler = self._assembler_of(is_enlarged=True)
+            if self._assembler is not None:
+                self._take(self._assembler.first())
+
+    def _put_away(self, index: int) -> PortfolioState:
+        return PortfolioState(
+            turn=index,
+            unchanged=self._unchanged,
+            seconds=time.monotonic() - self._started,
+            charged=self._own_charged,
+            formulas=self._pool.parts,
+            number=self._pool.number,
+            tracks=tuple(run.state for run in self._runs),
+        )
+
+    def _begun(self, states: Sequence[TrackState] | None) -> list[_Run]:
+        begins = (None,) * len(self._tracks) if states is None else states
+        return [
+            _Run(self, track, self._seed + 7919 * i, begin)
+            for (i, track), begin in zip(self._tracks, begins, strict=True)
+        ]
 
     def _begin(self) -> None:
         mean = self._writer.number(float(np.average(self._dataset.y, weights=self._dataset.weights)))
@@ -223,19 +318,20 @@ class Portfolio:
         if known:
             fitted = polished(self._writer.population(known), self._dataset)
             self._pool.add([part_of(fitted, row) for row in range(len(fitted))])
-        if self._settings.assembly is not None and self._dataset.deviation > 0.0:
-            self._assembler = Assembler(self._writer, self._dataset, self._settings.assembly)
+        self._assembler = self._assembler_of(is_enlarged=False)
+        if self._assembler is not None:
             self._take(self._assembler.first())
 
-    def _enlarge(self) -> None:
-        if self._assembler is not None and self._settings.assembly is not None:
-            settings = replace(self._settings.assembly, features=self._settings.assembly.more_features)
-            self._assembler = Assembler(self._writer, self._dataset, settings)
-            self._take(self._assembler.first())
+    def _assembler_of(self, is_enlarged: bool) -> Assembler | None:
+        settings = self._settings.assembly
+        if settings is None or self._dataset.deviation == 0.0:
+            return None
+        if is_enlarged:
+            settings = replace(settings, features=settings.more_features)
+        return Assembler(self._writer, self._dataset, settings)
 
     def _assemble(self) -> None:
-        found = [part for track in self._runs for part in track.best(self._settings.parts, self._writer)]
-        self._take(found)
+        found = self.gather()
         # Formulas put together anew take seconds, which a search whose time is up has not.
         if self._assembler is not None and self._is_over() not in (StopReason.SOLVED, StopReason.SECONDS):
             best = [formula.part for formula in self._pool.shortest(self._settings.parts)]
@@ -256,7 +352,7 @@ class Portfolio:
 
     def _is_possible(self, track: Track) -> bool:
         rules = [constraint for constraint in track.constraints if isinstance(constraint, Dimensions)]
-        return all(constraint.is_possible(self.library_of(track)) for constraint in rules)
+        return all(constraint.is_possible(track.library(self._library)) for constraint in rules)
 
     def _dimension_space(self) -> SearchSpace | None:
         """What has y's dimension, whatever else a track forbids; None where units were not given."""
@@ -297,6 +393,7 @@ class Portfolio:
         return Turn(
             index=index,
             best=self._pool.best,
+            unchanged=self._unchanged,
             charged=self._charged,
             evaluated=self._own_charged + sum(run.evaluated for run in self._runs),
             unique=self._own_charged + sum(run.unique for run in self._runs),
@@ -321,9 +418,10 @@ class Portfolio:
         """How many threads score."""
         return self._threads
 
-    def library_of(self, track: Track) -> Library:
-        """Return the library that a track searches with."""
-        return self._full if track.constants else self._plain
+    @property
+    def library(self) -> Library:
+        """The tokens that it was made with."""
+        return self._library
 
     @property
     def sample(self) -> Dataset:
@@ -340,9 +438,9 @@ class Portfolio:
 class _Run:
     """A track under way."""
 
-    def __init__(self, portfolio: Portfolio, track: Track, seed: int) -> None:
+    def __init__(self, portfolio: Portfolio, track: Track, seed: int, begin: TrackState | None) -> None:
         self._portfolio, self._track = portfolio, track
-        library = portfolio.library_of(track)
+        library = track.library(portfolio.library)
         space = SearchSpace(
             library,
             min_length=1,
@@ -353,10 +451,20 @@ class _Run:
         settings = RegressionSettings(solved_nmse=SOLVED_NMSE, threads=portfolio.threads)
         task = RegressionTask(library, portfolio.sample, settings)
         self._front = Front(track.max_length)
-        self._steps = search.steps(
-            space, task, track.settings, seed=seed, budget=portfolio.budget, watch=self._front.add
+        if begin is not None and begin.front is not None:
+            self._front.add(begin.front)
+        self._begin = None if begin is None else begin.search
+        self._search = Search(
+            space,
+            task,
+            track.settings,
+            seed=seed,
+            budget=portfolio.budget,
+            watch=self._front.add,
+            begin=self._begin,
         )
-        self._last: search.Step | None = None
+        self._steps = iter(self._search)
+        self._last: Step | None = None
 
     def turn(self) -> None:
         for step in itertools.islice(self._steps, self._track.rounds):
@@ -376,24 +484,32 @@ class _Run:
         return [part_of(chosen, row) for row in range(len(chosen))]
 
     @property
+    def state(self) -> TrackState:
+        return TrackState(None if self._now is None else self._search.snapshot(), self._front.scored)
+
+    @property
+    def _now(self) -> Step | Snapshot | None:
+        return self._begin if self._last is None else self._last
+
+    @property
     def is_interrupted(self) -> bool:
         return self._last is not None and self._last.reason is StopReason.INTERRUPTED
 
     @property
     def charged(self) -> int:
-        return 0 if self._last is None else self._last.charged
+        return 0 if self._now is None else self._now.charged
 
     @property
     def evaluated(self) -> int:
-        return 0 if self._last is None else self._last.evaluated
+        return 0 if self._now is None else self._now.evaluated
 
     @property
     def unique(self) -> int:
-        return 0 if self._last is None else self._last.unique
+        return 0 if self._now is None else self._now.unique
 
     @property
     def completion(self) -> CompletionCounts:
-        return CompletionCounts() if self._last is None else self._last.completion
+        return CompletionCounts() if self._now is None else self._now.completion
 
 
 class _Pool:
@@ -431,13 +547,23 @@ class _Pool:
         ]
 
     @property
+    def parts(self) -> tuple[Part, ...]:
+        return tuple(formula.part for formula in self._by_length.values())
+
+    @property
+    def number(self) -> Part:
+        number = self._number or self._fallback
+        assert number is not None, "the mean of y was put in first"
+        return number.part
+
+    @property
     def best(self) -> Formula | None:
         """The formula of the shortest description, or the mere number where that is as good."""
         if not self._by_length:
             return self._fallback
-        best = min(self._by_length.values(), key=lambda formula: formula.description)
-        number = self._number
-        return best if number is None or best.description < number.description - EVIDENCE else number
+        formulas = [*self._by_length.values(), *([] if self._number is None else [self._number])]
+        lengths = [formula.description for formula in formulas]
+        return formulas[shortest(lengths, [formula is self._number for formula in formulas])]
 
     def shortest(self, count: int) -> list[Formula]:
         return sorted(self._by_length.values(), key=lambda formula: formula.description)[:count]

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import sympy
 
-from symseed import parsing
+from symseed.errors import SettingsError
 from symseed.expression import Expression
 from symseed.recovery import CONSTANT, LITERAL, VARIABLE, Word, words
 from symseed.tokens import Token, TokenKind
@@ -24,12 +24,18 @@ Sym: TypeAlias = Any
 DIGITS = 4
 """Significant digits of numbers that are for the eye."""
 _LARGEST_INTEGER = 1_000_000
+_LATEX_NAME = re.compile("[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
+"""What sympy writes as a symbol with indices; of other names it makes powers, or what TeX cannot read."""
 _TEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
     **{character: f"\\{character}" for character in "{}$&%#_"},
 }
+_MATHML = {"&ExponentialE;": "e", "&ImaginaryI;": "i", "<mo>-</mo>": "<mo>−</mo>", "<mn>-": "<mn>−"}
+"""What browsers would draw as double letters and hyphens, and what it should look like."""
 
 
 def to_sympy(expression: Expression) -> Sym:
@@ -41,8 +47,8 @@ def to_latex(expression: Expression) -> str:
     """Return an expression as LaTeX, its numbers to a few digits; unusual names stand as upright text."""
     names = {
         sympy.Symbol(token.name): rf"\text{{{_escaped(token.name)}}}"
-        for token in _used(expression)
-        if not parsing.is_plain(token.name)
+        for token in used(expression)
+        if not _LATEX_NAME.fullmatch(token.name)
     }
     return str(sympy.latex(_built(expression, sympy.Symbol, DIGITS), symbol_names=names))
 
@@ -50,8 +56,12 @@ def to_latex(expression: Expression) -> str:
 def to_mathml(expression: Expression) -> str:
     """Return an expression as a MathML element, its numbers to a few digits; names are escaped."""
     # sympy does not escape names, so it does not see them: each column has letters in its place.
-    names = {token.name: f"Zq{_letters(place)}qZ" for place, token in enumerate(_used(expression))}
-    inner = sympy.mathml(_built(expression, lambda name: sympy.Symbol(names[name]), DIGITS), printer="presentation")
+    names = {token.name: f"Zq{_letters(place)}qZ" for place, token in enumerate(used(expression))}
+    built = _built(expression, lambda name: sympy.Symbol(names[name]), DIGITS)
+    # With a dot, for names have more than one letter: nothing between two of them would make them one.
+    inner = sympy.mathml(built, printer="presentation", mul_symbol="dot")
+    for theirs, ours in _MATHML.items():
+        inner = inner.replace(theirs, ours)
     written = {f"<mi>{letters}</mi>": _mathml_name(name) for name, letters in names.items()}
     inner = re.sub("<mi>Zq[a-z]+qZ</mi>", lambda match: written[match[0]], inner)
     return f'<math xmlns="http://www.w3.org/1998/Math/MathML">{inner}</math>'
@@ -68,7 +78,7 @@ def _mathml_name(name: str) -> str:
     return f"<msub><mi>{match[1]}</mi><mn>{match[2]}</mn></msub>"
 
 
-def _used(expression: Expression) -> list[Token]:
+def used(expression: Expression) -> list[Token]:
     """The variables that occur, each once."""
     return list(dict.fromkeys(token for token in expression.tokens if token.kind is TokenKind.VARIABLE))
 
@@ -82,9 +92,12 @@ def _built(expression: Expression, symbol: Callable[[str], Sym], digits: int | N
             return sympy.Integer(int(given))
         return sympy.Float(given) if digits is None else sympy.Float(f"{given:.{digits}g}", digits)
 
-    symbols = {token.column: symbol(token.name) for token in _used(expression)}
+    symbols = {token.column: symbol(token.name) for token in used(expression)}
     variables = [symbols.get(column) for column in range(1 + max(symbols, default=-1))]
-    return build(words(expression), variables, number)
+    try:
+        return build(words(expression), variables, number)
+    except ValueError as error:  # such as the smaller of two complex numbers
+        raise SettingsError(f"sympy cannot write `{expression}`: {error}") from None
 
 
 def build(sequence: Sequence[Word], variables: Sequence[Sym], number: Callable[[str, str], Sym]) -> Sym:
@@ -131,5 +144,13 @@ def _operators() -> dict[str, tuple[int, Callable[..., Sym]]]:
     }
 
 
+def code_point(character: str) -> str:
+    """Return a character as text that is safe anywhere, such as <U+0022>."""
+    return f"<U+{ord(character):04X}>"
+
+
 def _escaped(name: str) -> str:
-    return "".join(_TEX.get(character, character) for character in " ".join(name.split()))
+    """Return a name for TeX's text mode; what cannot be seen is written as code points."""
+    plain = " ".join(name.split()) or "".join(map(code_point, name))
+    visible = (character if character.isprintable() else code_point(character) for character in plain)
+    return "".join(_TEX.get(character, character) for character in "".join(visible))

@@ -1,13 +1,12 @@
 """Algorithm 1 of the paper: sample, score, evolve, train; repeat.
 
-`steps` is the algorithm, one `Step` per round; `run` follows it to its end. Progress bars, records and checkpoints
-watch steps and are no part of it.
+A `Search` is the algorithm, one `Step` per round; `run` follows it to its end. Progress bars, records and checkpoints
+watch steps and are no part of it. Between two rounds it can be put away as a `Snapshot`, and begun again from there.
 """
 
 from __future__ import annotations
 
 import enum
-import itertools
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from symseed.completion import Approximator, Completer, CompletionCounts, CompletionSettings
+from symseed.dataset import Floats
 from symseed.errors import SettingsError
 from symseed.evolution import Elite, EvolutionSettings, evolve
 from symseed.expression import Expression
@@ -31,6 +31,7 @@ class StopReason(enum.Enum):
     SOLVED = "The task is solved."
     EXPRESSIONS = "The budget of expressions is used up."
     SECONDS = "The time is up."
+    PATIENCE = "The choice has not changed for as many turns as `patience` says."
     INTERRUPTED = "The search was interrupted; this is the best so far."
 
 
@@ -175,10 +176,162 @@ def run(
         KeyboardInterrupt: on Ctrl-C before anything was scored.
     """
     chosen, limit = settings or SearchSettings(), budget or Budget()
-    history = tuple(steps(space, task, chosen, seed=seed, budget=limit, policy=policy))
+    history = tuple(Search(space, task, chosen, seed=seed, budget=limit, policy=policy))
     last = history[-1]
     assert last.reason is not None, "the last step says why it is the last"
     return SearchResult(last.best, last.reward, last.reason, history, seed, chosen, limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A search between two rounds: all that the next round depends on.
+
+    What was computed before is not in it: a search that begins from a snapshot has a new cache of rewards and a new
+    table of completions.
+    """
+
+    rounds: int
+    policy: tuple[Floats, int] | None
+    """The LSTM's `state`; None where there is no policy."""
+    memory: Memory
+    best: Scored
+    charged: int
+    evaluated: int
+    unique: int
+    completion: CompletionCounts
+    seconds: float
+    elite: Scored | None
+    queue: Scored | None
+    last: Scored | None
+
+
+class Search:
+    """A search under way: iterate over its steps, of which the last has a reason."""
+
+    def __init__(
+        self,
+        space: SearchSpace,
+        task: Task,
+        settings: SearchSettings,
+        *,
+        seed: int = 0,
+        budget: Budget,
+        policy: Policy | None = None,
+        watch: Callable[[Scored], None] | None = None,
+        begin: Snapshot | None = None,
+    ) -> None:
+        """Prepare a search.
+
+        Args:
+            policy: takes the place of the LSTM that `settings.policy` describes.
+            watch: is told of every population as it is scored.
+            begin: where to begin, if not at the first round; the other arguments are those it was taken with.
+        """
+        self._space, self._task, self._settings = space, task, settings
+        self._streams = _Streams.of(seed)
+        if policy is None and settings.policy is not None:
+            policy = LSTMPolicy(space, settings.policy, seed=self._streams.policy)
+        self._policy = policy
+        self._ledger = _Ledger(task, budget, watch, begin)
+        self._completer = _completer(space, task, settings)
+        self._approximator = _approximator(space, task, settings)
+        self._seeder = _Seeder(space, task, settings, self._streams.seeds, begin)
+        self._elite = Elite(settings.elite)
+        self._memory = Memory()
+        self._rounds = 0
+        self._before = CompletionCounts()
+        if begin is not None:
+            self._rounds, self._memory, self._before = begin.rounds, begin.memory, begin.completion
+            if begin.elite is not None:
+                self._elite.add(begin.elite)
+            if begin.policy is not None:
+                assert isinstance(policy, LSTMPolicy), "only its state is ever taken"
+                policy.state = begin.policy
+
+    def __iter__(self) -> Iterator[Step]:
+        """Give one `Step` per round of Algorithm 1."""
+        while not self._ledger.is_over:
+            try:
+                self._ledger.begin(self._rounds)
+                self._round(self._rounds)
+            except KeyboardInterrupt:
+                self._ledger.interrupt()
+            self._rounds += 1
+            yield self._ledger.step(self._completion)
+
+    def snapshot(self) -> Snapshot:
+        """Return what the next round depends on."""
+        if self._policy is not None and not isinstance(self._policy, LSTMPolicy):
+            raise SettingsError(
+                f"A search can be put away where its policy is the LSTM, but it is a {type(self._policy).__name__}."
+            )
+        step = self._ledger.step(self._completion)
+        return Snapshot(
+            rounds=self._rounds,
+            policy=None if self._policy is None else self._policy.state,
+            memory=self._memory,
+            best=self._ledger.best,
+            charged=step.charged,
+            evaluated=step.evaluated,
+            unique=step.unique,
+            completion=step.completion,
+            seconds=step.seconds,
+            elite=self._elite.best if self._settings.elite_lasts else None,
+            queue=self._seeder.queue.best,
+            last=self._seeder.last if self._settings.seeds is Seeds.CONTINUE else None,
+        )
+
+    def _round(self, index: int) -> None:
+        settings, ledger, task = self._settings, self._ledger, self._task
+        samples = None
+        if self._policy is not None:
+            samples = task.evaluate(self._policy.sample(settings.batch, seed=self._streams.samples, step=index))
+            ledger.add(samples, charged=len(samples))
+            if self._completer is not None:
+                self._completer.add(samples, ledger)
+        seeds = None
+        if settings.evolution is not None and not ledger.is_over:
+            seeds = self._seeder.seeds(samples, index)
+            ledger.add(seeds.scored, charged=seeds.charged)
+            self._evolve(settings.evolution, seeds.scored, index)
+        if self._policy is not None and not ledger.is_over:
+            sources = seeds.scored if seeds is not None and settings.seeds is Seeds.QUEUE else samples
+            lesson, self._memory = settings.trainer.lesson(
+                self._memory,
+                _training_set(settings, sources, self._elite.best),
+                seed=self._streams.training,
+                step=index,
+            )
+            if settings.off_policy is OffPolicy.TRUNCATED and samples is not None:
+                lesson = corrected(lesson, samples.population, self._policy)
+            self._policy.ascend(lesson)
+
+    def _evolve(self, evolution: EvolutionSettings, seeds: Scored, index: int) -> None:
+        settings, ledger = self._settings, self._ledger
+        self._elite = self._elite if settings.elite_lasts else Elite(settings.elite)
+        self._elite.add(seeds)
+        for generation in evolve(
+            self._space,
+            self._task,
+            seeds,
+            evolution,
+            seed=self._streams.evolution,
+            run=index,
+            approximator=self._approximator,
+        ):
+            self._elite.add(generation.scored)
+            self._seeder.last = generation.scored
+            ledger.add(generation.scored, charged=generation.charged)
+            if self._completer is not None and self._completer.takes_generations:
+                self._completer.add(generation.scored, ledger)
+            if ledger.is_over:
+                break
+
+    @property
+    def _completion(self) -> CompletionCounts:
+        now = CompletionCounts() if self._completer is None else self._completer.counts
+        before = self._before
+        return CompletionCounts(before.lookups + now.lookups, before.hits + now.hits, before.splices + now.splices)
 
 
 def steps(
@@ -191,63 +344,8 @@ def steps(
     policy: Policy | None = None,
     watch: Callable[[Scored], None] | None = None,
 ) -> Iterator[Step]:
-    """Give one `Step` per round of Algorithm 1; the last has a reason.
-
-    Args:
-        watch: is told of every population as it is scored.
-    """
-    streams = _Streams.of(seed)
-    if policy is None and settings.policy is not None:
-        policy = LSTMPolicy(space, settings.policy, seed=streams.policy)
-    ledger = _Ledger(task, budget, watch)
-    completer = _completer(space, task, settings)
-    approximator = _approximator(space, task, settings)
-    seeder = _Seeder(space, task, settings, streams.seeds)
-    elite = Elite(settings.elite)
-    memory = Memory()
-    for index in itertools.count():
-        try:
-            ledger.begin(index)
-            samples = None
-            if policy is not None:
-                samples = task.evaluate(policy.sample(settings.batch, seed=streams.samples, step=index))
-                ledger.add(samples, charged=len(samples))
-                if completer is not None:
-                    completer.add(samples, ledger)
-            if settings.evolution is not None and not ledger.is_over:
-                seeds = seeder.seeds(samples, index)
-                ledger.add(seeds.scored, charged=seeds.charged)
-                elite = elite if settings.elite_lasts else Elite(settings.elite)
-                elite.add(seeds.scored)
-                for generation in evolve(
-                    space,
-                    task,
-                    seeds.scored,
-                    settings.evolution,
-                    seed=streams.evolution,
-                    run=index,
-                    approximator=approximator,
-                ):
-                    elite.add(generation.scored)
-                    seeder.last = generation.scored
-                    ledger.add(generation.scored, charged=generation.charged)
-                    if completer is not None and completer.takes_generations:
-                        completer.add(generation.scored, ledger)
-                    if ledger.is_over:
-                        break
-            if policy is not None and not ledger.is_over:
-                sources = seeds.scored if settings.seeds is Seeds.QUEUE else samples
-                lesson, memory = settings.trainer.lesson(
-                    memory, _training_set(settings, sources, elite.best), seed=streams.training, step=index
-                )
-                if settings.off_policy is OffPolicy.TRUNCATED and samples is not None:
-                    lesson = corrected(lesson, samples.population, policy)
-                policy.ascend(lesson)
-        except KeyboardInterrupt:
-            ledger.interrupt()
-        yield ledger.step(CompletionCounts() if completer is None else completer.counts)
-        if ledger.is_over:
-            return
+    """Give the steps of a search that is not going to be put away."""
+    return iter(Search(space, task, settings, seed=seed, budget=budget, policy=policy, watch=watch))
 
 
 def _training_set(settings: SearchSettings, samples: Scored | None, elite: Scored | None) -> Scored:
@@ -307,19 +405,23 @@ class _Seeded:
 class _Seeder:
     """Makes the population with which evolution begins."""
 
-    def __init__(self, space: SearchSpace, task: Task, settings: SearchSettings, seed: int) -> None:
+    def __init__(
+        self, space: SearchSpace, task: Task, settings: SearchSettings, seed: int, begin: Snapshot | None
+    ) -> None:
         self._space, self._task, self._seed = space, task, seed
         self._kind, self._batch = settings.seeds, settings.batch
-        self._queue = Elite(settings.elite)
-        self.last: Scored | None = None  # the newest generation
+        self.queue = Elite(settings.elite)
+        self.last: Scored | None = None if begin is None else begin.last  # the newest generation
+        if begin is not None and begin.queue is not None:
+            self.queue.add(begin.queue)
 
     def seeds(self, samples: Scored | None, step: int) -> _Seeded:
         if self._kind is Seeds.POLICY and samples is not None:
             return _Seeded(samples, 0)
         if self._kind is Seeds.QUEUE and samples is not None:
-            self._queue.add(samples)
-            assert self._queue.best is not None, "samples were just added"
-            return _Seeded(self._queue.best, 0)
+            self.queue.add(samples)
+            assert self.queue.best is not None, "samples were just added"
+            return _Seeded(self.queue.best, 0)
         if self._kind is Seeds.CONTINUE and self.last is not None:
             return _Seeded(self.last, 0)
         trees = self._space.random_trees(self._batch, seed=self._seed, step=step)
@@ -352,13 +454,16 @@ class _Completed:
 class _Ledger:
     """Charges the budget, keeps the best, and knows when it is over."""
 
-    def __init__(self, task: Task, budget: Budget, watch: Callable[[Scored], None] | None) -> None:
+    def __init__(
+        self, task: Task, budget: Budget, watch: Callable[[Scored], None] | None, begin: Snapshot | None
+    ) -> None:
         self._task, self._budget, self._watch = task, budget, watch
-        self._started = time.monotonic()
-        self._before = task.counts
-        self._charged = 0
-        self._best: Scored | None = None
-        self._reward = -np.inf
+        self._started = time.monotonic() - (0.0 if begin is None else begin.seconds)
+        self._evaluated = (0 if begin is None else begin.evaluated) - task.counts.evaluated
+        self._unique = (0 if begin is None else begin.unique) - task.counts.unique
+        self._charged = 0 if begin is None else begin.charged
+        self._best: Scored | None = None if begin is None else begin.best
+        self._reward = -np.inf if self._best is None else float(self._best.reward[0])
         self._reason: StopReason | None = None
         self._index = 0
         self._first: Scored | None = None
@@ -367,6 +472,11 @@ class _Ledger:
     @property
     def is_over(self) -> bool:
         return self._reason is not None
+
+    @property
+    def best(self) -> Scored:
+        assert self._best is not None, "a step has scored something"
+        return self._best
 
     def begin(self, index: int) -> None:
         self._index = index
@@ -408,15 +518,14 @@ class _Ledger:
         self._reason = self._reason or StopReason.INTERRUPTED
 
     def step(self, completion: CompletionCounts) -> Step:
-        assert self._best is not None, "a step has scored something"
         now = self._task.counts
         return Step(
             index=self._index,
-            best=self._best.population[0],
+            best=self.best.population[0],
             reward=self._reward,
             charged=self._charged,
-            evaluated=now.evaluated - self._before.evaluated,
-            unique=now.unique - self._before.unique,
+            evaluated=self._evaluated + now.evaluated,
+            unique=self._unique + now.unique,
             completion=completion,
             seconds=time.monotonic() - self._started,
             sampled=float(self._first.reward.mean()) if self._first is not None else np.nan,

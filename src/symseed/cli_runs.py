@@ -1,0 +1,259 @@
+"""The commands that search, go on, and look at what was found: fit, resume, show, predict."""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any, TypeAlias
+
+import click
+import numpy as np
+import pandas as pd
+from sklearn.utils import check_random_state
+
+from symseed import tables
+from symseed.dataset import Floats
+from symseed.equations import EquationFront
+from symseed.errors import DataError, SettingsError
+from symseed.estimator import SymbolicRegressor
+from symseed.live import Display
+from symseed.runs import Run, RunData, from_toml
+from symseed.search import Budget
+from symseed.settings import NAMES, Settings, suggestion
+from symseed.target import Progress
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+Watch: TypeAlias = Callable[[int, Progress], None]
+
+INTERRUPTED, TERMINATED = 130, 143
+"""Exit codes: Ctrl-C, and a signal to end. What was found by then has been printed and kept."""
+
+_set = click.option(
+    "--set", "changes", multiple=True, metavar="NAME=VALUE", help="A setting of SymbolicRegressor; may be repeated."
+)
+_json = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+
+
+@click.command()
+@click.argument("data")
+@click.option("--target", "targets", required=True, multiple=True, help="The column to be explained; may be repeated.")
+@click.option("--config", type=click.Path(dir_okay=False), help="A TOML file of settings.")
+@_set
+@click.option("--output-directory", default="outputs", show_default=True, help="Where the run's folder is made.")
+@click.option("--in-memory", is_flag=True, help="Make no folder; the run cannot be resumed then.")
+@_json
+def fit(
+    data: str,
+    targets: tuple[str, ...],
+    config: str | None,
+    changes: tuple[str, ...],
+    output_directory: str,
+    in_memory: bool,
+    as_json: bool,
+) -> None:
+    r"""Search for a formula that explains a column of DATA by the others.
+
+    DATA is a CSV file with a header, or a table that ships with symseed (planets). Ctrl-C ends the search with the best
+    so far, a second one at once. The run's folder can be given to `resume`, `show` and `predict`.
+
+    \b
+    symseed fit planets --target period_days
+    symseed fit data.csv --target y --set max_time=300 --set 'unary_operators=["sin", "exp"]'
+    """
+    sheet = tables.read_sheet(data)
+    y = sheet.columns(targets)
+    names = tables.inputs(sheet, targets)
+    X = sheet.columns(names)
+    _check_finite(sheet, names, X)
+    _check_finite(sheet, targets, y)
+    values: dict[str, Any] = {"output_directory": None if in_memory else output_directory, "random_state": 0}
+    values |= _read_config(config) | _settings(changes)
+    settings = Settings.of(values)
+    settings.plan()
+    read = RunData(X, y, np.ones(len(X)), tuple(names), True, len(targets) > 1, targets, Path(data).name)
+    seed = int(check_random_state(settings.random_state).randint(2**31 - 1))
+
+    def search(watch: Watch | None) -> SymbolicRegressor:
+        model = SymbolicRegressor(**values)
+        model.fit_data(read, labels=tuple(names), seed=seed, watch=watch)
+        return model
+
+    _follow(search, settings, targets, as_json=as_json)
+
+
+@click.command()
+@click.argument("run")
+@_set
+@_json
+def resume(run: str, changes: tuple[str, ...], as_json: bool) -> None:
+    """Go on with a RUN that was interrupted or killed: to the same formulas as if it had not been.
+
+    A run that ended by itself stays as it is, unless its limits are raised: --set max_time=600.
+    """
+    values = _settings(changes)
+    opened = Run.read(Path(run), **values)
+
+    def search(watch: Watch | None) -> SymbolicRegressor:
+        return SymbolicRegressor.resume(run, watch=watch, **values)
+
+    _follow(search, opened.settings, opened.data.targets, as_json=as_json)
+
+
+@click.command()
+@click.argument("run")
+@click.option("--index", type=int, help="Show this row of the front, counted from 0, and nothing else.")
+@_json
+def show(run: str, index: int | None, as_json: bool) -> None:
+    """Show the formulas that a RUN has found."""
+    model = SymbolicRegressor.from_file(run)
+    targets = Run.read(Path(run)).data.targets
+    if index is not None and not as_json:
+        for equation in model.at(index):
+            click.echo(str(equation))
+        return
+    _print(model, targets, as_json=as_json)
+
+
+@click.command()
+@click.argument("run")
+@click.argument("data")
+@click.option("--index", type=int, help="The row of the front; the choice where left out.")
+def predict(run: str, data: str, index: int | None) -> None:
+    """Print DATA, a CSV file, with what a RUN's formula says at the end of each line."""
+    opened = Run.read(Path(run))
+    model = SymbolicRegressor.from_file(run)
+    sheet = tables.read_sheet(data)
+    names = opened.data.names
+    X = sheet.columns(names)
+    _check_finite(sheet, names, X)
+    values = model.predict(pd.DataFrame(X, columns=list(names)) if opened.data.has_labels else X, index)
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow([*sheet.header, *(f"{target} predicted" for target in opened.data.targets)])
+    for line, row in zip(sheet.lines, values.reshape(len(X), -1), strict=True):
+        writer.writerow([*line, *("" if np.isnan(value) else repr(float(value)) for value in row)])
+
+
+# --- Following a search ----------------------------------------------------------------------------------------------
+
+
+def _follow(
+    search: Callable[[Watch | None], SymbolicRegressor], settings: Settings, targets: tuple[str, ...], *, as_json: bool
+) -> None:
+    """Run a search under a display, and print what it found."""
+    plan = settings.plan()
+    ending = _Ending()
+    with ending:
+        if as_json:
+            model = search(None)
+        else:
+            with Display(targets, Budget(plan.max_evals, plan.max_time), settings.model_selection) as display:
+                model = search(display.watch)
+    _print(model, targets, as_json=as_json)
+    if ending.is_terminated:
+        sys.exit(TERMINATED)
+    if model.interrupted_:
+        sys.exit(INTERRUPTED)
+
+
+class _Ending:
+    """Takes a signal to end as Ctrl-C: the search keeps what it has found."""
+
+    def __init__(self) -> None:
+        self.is_terminated = False
+
+    def __enter__(self) -> None:
+        self._before = signal.signal(signal.SIGTERM, self._end)
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGTERM, self._before)
+
+    def _end(self, _signal: int, _frame: FrameType | None) -> None:
+        self.is_terminated = True
+        raise KeyboardInterrupt
+
+
+def _print(model: SymbolicRegressor, targets: Sequence[str], *, as_json: bool) -> None:
+    rule = model.model_selection
+    if as_json:
+        records = [_record(target, front, rule) for target, front in zip(targets, model.fronts, strict=True)]
+        click.echo(json.dumps({"run_directory": model.run_directory_, "targets": records}))
+        return
+    for target, front in zip(targets, model.fronts, strict=True):
+        click.echo(front.text(rule))
+        click.echo(f"{target} = {front.equations[front.choice(rule)]}")
+    if model.run_directory_ is not None:
+        click.echo(f"The run is in {model.run_directory_}")
+
+
+def _record(target: str, front: EquationFront, rule: str) -> dict[str, Any]:
+    rows = [
+        {"complexity": item.complexity, "loss": item.loss, "score": item.score, "equation": str(item)}
+        for item in front.equations
+    ]
+    chosen = front.choice(rule)
+    return {
+        "target": target,
+        "equation": rows[chosen]["equation"],
+        "index": chosen,
+        "reason": front.reason,
+        "front": rows,
+    }
+
+
+# --- Settings from text ----------------------------------------------------------------------------------------------
+
+
+def _settings(changes: Sequence[str]) -> dict[str, Any]:
+    """Read NAME=VALUE, where a value is TOML, or plain text where it is none."""
+    out: dict[str, Any] = {}
+    for change in changes:
+        name, equals, text = change.partition("=")
+        if not equals:
+            raise SettingsError(f"`--set` must be NAME=VALUE, but it is `{change}`.")
+        if name not in NAMES:
+            raise SettingsError(f"There is no setting `{name}`: {suggestion(name)}")
+        out[name] = _value(text)
+    return from_toml(out)
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _read_config(path: str | None) -> dict[str, Any]:
+    """Read settings from a TOML file, or those of another run's config.toml."""
+    if path is None:
+        return {}
+    try:
+        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(
+            f"`--config` must be a TOML file of settings, but `{path}` cannot be read: {error}"
+        ) from error
+    settings = content.get("settings", content)
+    for name in settings:
+        if name not in NAMES:
+            raise SettingsError(f"`{path}` has a setting `{name}`, but there is none: {suggestion(name)}")
+    return from_toml(settings)
+
+
+def _check_finite(sheet: tables.Sheet, names: Sequence[str], values: Floats) -> None:
+    bad = np.argwhere(~np.isfinite(values))
+    if len(bad):
+        row, column = bad[0]
+        raise DataError(
+            f"Column `{names[column]}` of `{sheet.source}` must hold finite numbers, but line {row + 2} has "
+            f"{values[row, column]}. Fill or remove that row."
+        )

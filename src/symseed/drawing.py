@@ -1,0 +1,95 @@
+"""How pictures look: one style, labels that are never more than text, and matplotlib loaded only when one is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from symseed.errors import SettingsError
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Those of Okabe and Ito, which people with any kind of colour blindness can tell apart, without the pale yellow."""
+GREY = "#555555"
+EDGE = "#999999"
+GRID = "#eeeeee"
+PAPER = "#ffffff"
+MISSING = "□"
+"""Drawn in place of a character that no font at hand has, or that moves the text around it."""
+
+_FONT = "DejaVu Sans"  # comes with matplotlib
+_OTHER_FONTS = (
+    *("Noto Sans CJK JP", "Noto Sans CJK SC", "Hiragino Sans", "PingFang SC", "Microsoft YaHei", "Yu Gothic"),
+    *("Malgun Gothic", "WenQuanYi Zen Hei", "Noto Sans Devanagari", "Noto Sans Thai", "Arial Unicode MS"),
+)
+"""Asked for characters that the first one lacks, where they are installed."""
+_STYLE: dict[Any, Any] = {
+    "axes.edgecolor": EDGE,
+    "axes.formatter.limits": (-4, 5),
+    "axes.formatter.use_mathtext": False,
+    "axes.labelcolor": GREY,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "figure.dpi": 100,
+    "font.size": 9,
+    "savefig.dpi": 150,
+    "savefig.facecolor": "white",
+    "svg.fonttype": "path",
+    "svg.hashsalt": "symseed",  # or names inside the file would be random
+    "text.parse_math": False,  # a name is no formula
+    "text.usetex": False,
+    "xtick.color": GREY,
+    "ytick.color": GREY,
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw in the package's style inside, and leave matplotlib's own settings as they were.
+
+    Raises:
+        SettingsError: where matplotlib is missing.
+    """
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise SettingsError(
+            'Plots need matplotlib, which is not installed. Run `pip install "symseed[plot]"`.'
+        ) from error
+    with matplotlib.rc_context({**_STYLE, "font.family": _fonts()}):
+        yield
+
+
+def label(text: str, most: int) -> str:
+    """Return a text on one line, of at most so many characters, each of which can be drawn."""
+    from matplotlib import font_manager
+
+    line = " ".join(text[: 20 * most].split())
+    line = line if len(line) <= most else f"{line[: most - 1]}…"
+    if line.isascii() and line.isprintable():
+        return line or MISSING
+    fonts = [font_manager.get_font(font_manager.findfont(name)) for name in _fonts()]
+    can_be_drawn = (letter.isprintable() and any(font.get_char_index(ord(letter)) for font in fonts) for letter in line)
+    return "".join(letter if can else MISSING for letter, can in zip(line, can_be_drawn, strict=True)) or MISSING
+
+
+def spread(places: Sequence[float], gap: float, top: float = 100.0) -> list[float]:
+    """Move places apart until each is `gap` from the next, keeping their order, none above `top` or below 0."""
+    order = sorted(range(len(places)), key=lambda index: -places[index])
+    moved = list(places)
+    ceiling = top
+    for index in order:
+        moved[index] = min(moved[index], ceiling)
+        ceiling = moved[index] - gap
+    floor = 0.0
+    for index in reversed(order):
+        moved[index] = max(moved[index], floor)
+        floor = moved[index] + gap
+    return moved
+
+
+def _fonts() -> list[str]:
+    from matplotlib import font_manager
+
+    installed = {font.name for font in font_manager.fontManager.ttflist}
+    return [_FONT, *filter(installed.__contains__, _OTHER_FONTS)]

@@ -1,0 +1,234 @@
+"""Notations to export formulas to: how Python, C, Julia and Excel write each operator, and which words they use."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import keyword
+import re
+import types
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+# How tightly a text's outermost operator binds.
+SUM, PRODUCT, NEGATIVE, POWER, ATOM = range(1, 6)
+
+# The forms that pow may have where one of its arguments is a number; a table needs only those that are simpler.
+BY_WHOLE = "pow by a whole number"
+BY_NUMBER = "pow by a number"
+OF_POSITIVE = "pow of a positive number"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How an operator is written: `{a}` is an argument, `{a:3}` one in brackets unless it binds at least so tightly."""
+
+    template: str
+    binding: int = ATOM
+    helper: str = ""
+    """A definition that the template needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The text of a subtree."""
+
+    text: str
+    binding: int = ATOM
+    depth: int = 0
+    number: float | None = None
+    """Its value, where it is one number."""
+    is_closed: bool = False
+    """Whether there is no variable in it."""
+
+    def __format__(self, spec: str) -> str:
+        """Write it into a form; `v` is for Excel's MIN and MAX, which skip a cell of text unless it is added to."""
+        if spec == "v":
+            return f"{self.text}+0" if self.depth == 0 and self.number is None else self.text
+        return self.text if not spec or self.binding >= int(spec) else f"({self.text})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Language:
+    """What a notation needs to write a formula down."""
+
+    title: str
+    """As in "which ... cannot express"."""
+    forms: Mapping[str, Form]
+    reserved: Collection[str] = ()
+    """Words that are not to be identifiers; see `words`."""
+    statement: str = ""
+    """How an intermediate value is named, of `{name}` and `{text}`; empty where that cannot be."""
+    longest: int | None = None
+    """How many characters a formula may have."""
+    closed_number: str = "{text}"
+    """How a number is written that is computed with numbers only."""
+
+    @functools.cached_property
+    def words(self) -> frozenset[str]:
+        """Every word that has a meaning already, those of the forms among them."""
+        written = " ".join(f"{form.template} {form.helper}" for form in self.forms.values())
+        return frozenset([*self.reserved, *re.findall(r"\w+", written)])
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+C = Language(
+    title="C source",
+    statement="const double {name} = {text};",
+    # Keywords of C99 to C23 and C++, and macros that <math.h> and compilers define.
+    reserved=_words(
+        "alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const const_cast "
+        "constexpr continue default delete do double dynamic_cast else enum explicit export extern false float for "
+        "friend goto if inline int long main mutable namespace new noexcept not not_eq nullptr operator or or_eq "
+        "private protected public register reinterpret_cast restrict return short signed sizeof static static_assert "
+        "static_cast struct switch template this thread_local throw true try typedef typeid typename typeof "
+        "typeof_unqual union unsigned using virtual void volatile wchar_t while xor xor_eq "
+        "DOMAIN FP_FAST_FMA FP_FAST_FMAF FP_FAST_FMAL FP_ILOGB0 FP_ILOGBNAN FP_INFINITE FP_NAN FP_NORMAL FP_SUBNORMAL "
+        "FP_ZERO HUGE HUGE_VAL HUGE_VALF HUGE_VALL INFINITY MATH_ERREXCEPT MATH_ERRNO MAXFLOAT M_1_PI M_2_PI "
+        "M_2_SQRTPI M_E M_LN10 M_LN2 M_LOG10E M_LOG2E M_PI M_PI_2 M_PI_4 M_SQRT1_2 M_SQRT2 NAN NULL OVERFLOW PLOSS "
+        "SING SNAN TLOSS UNDERFLOW X_TLOSS double_t float_t i386 linux math_errhandling sun unix vax"
+    ),
+    forms={
+        "add": Form("{a:1} + {b:2}", SUM),
+        "sub": Form("{a:1} - {b:2}", SUM),
+        "mul": Form("{a:2} * {b:3}", PRODUCT),
+        "div": Form("{a:2} / {b:3}", PRODUCT),
+        "pow": Form("pow({a}, {b}) + 0.0 * {a:3} + 0.0 * {b:3}", SUM),  # C says that pow(1, NaN) and pow(NaN, 0) are 1
+        BY_NUMBER: Form("pow({a}, {b})"),
+        OF_POSITIVE: Form("pow({a}, {b})"),
+        "min": Form("({b} < {a} || {b} != {b} ? {b} : {a})"),  # fmin would drop a NaN
+        "max": Form("({b} > {a} || {b} != {b} ? {b} : {a})"),
+        "sin": Form("sin({a})"),
+        "cos": Form("cos({a})"),
+        "tan": Form("tan({a})"),
+        "exp": Form("exp({a})"),
+        "log": Form("log({a})"),
+        "sqrt": Form("sqrt({a})"),
+        "square": Form("{a:2} * {a:3}", PRODUCT),
+        "cube": Form("{a:2} * {a:3} * {a:3}", PRODUCT),
+        "quartic": Form("({a:2} * {a:3}) * ({a:2} * {a:3})", PRODUCT),
+        "inv": Form("1.0 / {a:3}", PRODUCT),
+        "neg": Form("-{a:5}", NEGATIVE),
+        "abs": Form("fabs({a})"),
+        "tanh": Form("tanh({a})"),
+        "sigmoid": Form("1.0 / (1.0 + exp(-{a:5}))", PRODUCT),
+        "expneg": Form("exp(-{a:5})"),
+        "logabs": Form("log(fabs({a}))"),
+    },
+)
+
+PYTHON = Language(
+    title="Python source",
+    statement="{name} = {text}",
+    reserved=frozenset([*keyword.kwlist, *keyword.softkwlist, *dir(builtins)]),
+    closed_number="np.float64({text})",  # 1.0 / 0.0 raises an exception in plain Python, and gives inf in NumPy
+    forms={
+        "add": Form("{a:1} + {b:2}", SUM),
+        "sub": Form("{a:1} - {b:2}", SUM),
+        "mul": Form("{a:2} * {b:3}", PRODUCT),
+        "div": Form("{a:2} / {b:3}", PRODUCT),
+        "pow": Form("{a:5} ** {b:5} + 0.0 * {a:3} + 0.0 * {b:3}", SUM),  # 1 ** NaN and NaN ** 0 are 1
+        BY_NUMBER: Form("{a:5} ** {b:5}", POWER),
+        OF_POSITIVE: Form("{a:5} ** {b:5}", POWER),
+        "min": Form("np.minimum({a}, {b})"),
+        "max": Form("np.maximum({a}, {b})"),
+        "sin": Form("np.sin({a})"),
+        "cos": Form("np.cos({a})"),
+        "tan": Form("np.tan({a})"),
+        "exp": Form("np.exp({a})"),
+        "log": Form("np.log({a})"),
+        "sqrt": Form("np.sqrt({a})"),
+        "square": Form("{a:5} ** 2", POWER),
+        "cube": Form("{a:5} ** 3", POWER),
+        "quartic": Form("{a:5} ** 4", POWER),
+        "inv": Form("1.0 / {a:3}", PRODUCT),
+        "neg": Form("-{a:5}", NEGATIVE),
+        "abs": Form("np.abs({a})"),
+        "tanh": Form("np.tanh({a})"),
+        "sigmoid": Form("1.0 / (1.0 + np.exp(-{a:5}))", PRODUCT),
+        "expneg": Form("np.exp(-{a:5})"),
+        "logabs": Form("np.log(np.abs({a}))"),
+    },
+)
+
+JULIA = Language(
+    title="Julia source",
+    statement="{name} = {text}",
+    reserved=_words(
+        "Inf NaN abstract ans baremodule begin break catch const continue do else elseif end export false finally "
+        "float for function global if im import in isa let local macro missing module mutable nothing outer pi "
+        "primitive public quote return struct true try type using where while"
+    ),
+    # Julia throws a DomainError where IEEE functions give NaN; the helpers give NaN.
+    forms={
+        "add": Form("{a:1} + {b:2}", SUM),
+        "sub": Form("{a:1} - {b:2}", SUM),
+        "mul": Form("{a:2} * {b:3}", PRODUCT),
+        "div": Form("{a:2} / {b:3}", PRODUCT),
+        "pow": Form(
+            "_pow({a}, {b})",
+            helper="_pow(a, b) = isnan(a) || isnan(b) || (a < 0 && !isinteger(b)) ? NaN : a^b",
+        ),
+        BY_WHOLE: Form("{a:5}^{b:5}", POWER),
+        OF_POSITIVE: Form("{a:5}^{b:5}", POWER),
+        "min": Form("min({a}, {b})"),
+        "max": Form("max({a}, {b})"),
+        "sin": Form("_sin({a})", helper="_sin(a) = isinf(a) ? NaN : sin(a)"),
+        "cos": Form("_cos({a})", helper="_cos(a) = isinf(a) ? NaN : cos(a)"),
+        "tan": Form("_tan({a})", helper="_tan(a) = isinf(a) ? NaN : tan(a)"),
+        "exp": Form("exp({a})"),
+        "log": Form("_log({a})", helper="_log(a) = a < 0 ? NaN : log(a)"),
+        "sqrt": Form("_sqrt({a})", helper="_sqrt(a) = a < 0 ? NaN : sqrt(a)"),
+        "square": Form("{a:5}^2", POWER),
+        "cube": Form("{a:5}^3", POWER),
+        "quartic": Form("{a:5}^4", POWER),
+        "inv": Form("1.0 / {a:3}", PRODUCT),
+        "neg": Form("-{a:5}", NEGATIVE),
+        "abs": Form("abs({a})"),
+        "tanh": Form("tanh({a})"),
+        "sigmoid": Form("1.0 / (1.0 + exp(-{a:5}))", PRODUCT),
+        "expneg": Form("exp(-{a:5})"),
+        "logabs": Form("log(abs({a}))"),
+    },
+)
+
+EXCEL = Language(
+    title="an Excel formula",
+    longest=8191,  # and the sign =
+    # In Excel -2^2 is 4 and 2^3^2 is 64: whatever stands beside ^ is in brackets unless it is one number, cell or call.
+    # 0^0 is an error, and (-8)^(1/3) is -2: SQRT refuses a negative base. EXP(710) is an error also below a fraction.
+    forms={
+        "add": Form("{a:1}+{b:2}", SUM),
+        "sub": Form("{a:1}-{b:2}", SUM),
+        "mul": Form("{a:2}*{b:3}", PRODUCT),
+        "div": Form("{a:2}/{b:3}", PRODUCT),
+        "pow": Form("IF({b:1}=0,1+0*{a:3},IF({b:1}=INT({b}),{a:5}^{b:5},SQRT({a})^(2*{b:3})))"),
+        BY_WHOLE: Form("{a:5}^{b:5}", POWER),
+        BY_NUMBER: Form("SQRT({a})^(2*{b:3})", POWER),
+        OF_POSITIVE: Form("{a:5}^{b:5}", POWER),
+        "min": Form("MIN({a:v},{b:v})"),
+        "max": Form("MAX({a:v},{b:v})"),
+        "sin": Form("SIN({a})"),
+        "cos": Form("COS({a})"),
+        "tan": Form("TAN({a})"),
+        "exp": Form("EXP({a})"),
+        "log": Form("LN({a})"),
+        "sqrt": Form("SQRT({a})"),
+        "square": Form("{a:5}^2", POWER),
+        "cube": Form("{a:5}^3", POWER),
+        "quartic": Form("{a:5}^4", POWER),
+        "inv": Form("1/{a:3}", PRODUCT),
+        "neg": Form("-{a:5}", NEGATIVE),
+        "abs": Form("ABS({a})"),
+        "tanh": Form("TANH({a})"),
+        "sigmoid": Form("EXP(MIN({a:v},0))/(1+EXP(-ABS({a})))", PRODUCT),
+        "expneg": Form("EXP(-{a:5})"),
+        "logabs": Form("LN(ABS({a}))"),
+    },
+)
+
+LANGUAGES: Mapping[str, Language] = types.MappingProxyType({"python": PYTHON, "c": C, "julia": JULIA, "excel": EXCEL})
+"""The notations that are written here; sympy's and LaTeX's are in `presenting`."""

@@ -1,0 +1,509 @@
+"""One run on disk: a folder that survives whatever ends the process, and from which the run can go on.
+
+    config.toml              every setting, the seed, and what the data were
+    data.safetensors         the data
+    events.jsonl             what happened, a line for each turn; whoever writes to the run holds its lock
+    front.csv                the formulas so far; front-2.csv, ... for further targets
+    checkpoint/              the last two states of the search, each with a manifest that has its hash
+
+Nothing in it is ever run: settings are text, formulas are read by our own parser, arrays are plain numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import secrets
+import sys
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+import symseed
+from symseed import files, states
+from symseed.dataset import Floats
+from symseed.equations import Equation, EquationFront
+from symseed.errors import DataError, SettingsError
+from symseed.expression import Expression
+from symseed.library import Library
+from symseed.portfolio import PortfolioState
+from symseed.search import StopReason
+from symseed.settings import NAMES, Plan, Settings
+from symseed.target import Progress
+from symseed.tokens import constant, operator
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+SCHEMA = 1
+"""Of the folder; one that is of another is refused."""
+
+_CONFIG, _DATA, _EVENTS, _CHECKPOINT = "config.toml", "data.safetensors", "events.jsonl", "checkpoint"
+_FUNCTION = "a function of your own: "
+
+
+@dataclass(frozen=True, slots=True)
+class RunData:
+    """What a run searches in."""
+
+    X: Floats  # (M, V)
+    y: Floats  # (M, K)
+    weights: Floats  # (M,)
+    names: tuple[str, ...]
+    """Of the columns."""
+    has_labels: bool
+    """Whether the columns' names were the user's own."""
+    is_multiple: bool
+    """Whether y came as a table."""
+    targets: tuple[str, ...]
+    """Names of y's columns."""
+    source: str = ""
+    """Where the data came from, for people."""
+
+    @property
+    def arrays(self) -> dict[str, Floats]:
+        """The numbers."""
+        return {"X": self.X, "y": self.y, "weights": self.weights}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a run has found for one target."""
+
+    front: EquationFront
+    is_final: bool
+    """Whether the search ended by itself."""
+
+
+class Run:
+    """A run's folder, open for writing or only for reading."""
+
+    def __init__(
+        self, folder: Path, settings: Settings, data: RunData, seed: int, known: Sequence[Sequence[str]]
+    ) -> None:
+        self.folder, self.settings, self.data, self.seed, self.known = folder, settings, data, seed, known
+        self._lines: files.Lines | None = None
+        self._has_warned = False
+        self._slot = "a"  # of the next checkpoint
+        self._shown: dict[int, str] = {}
+
+    # --- Making and opening ------------------------------------------------------------------------------------------
+
+    @classmethod
+    def create(
+        cls, parent: Path, settings: Settings, data: RunData, *, seed: int, known: Sequence[Sequence[str]] = ()
+    ) -> Run:
+        """Make a new folder below `parent`, with all that the run needs, and lock it.
+
+        Raises:
+            SettingsError: where that cannot be written.
+        """
+        if not isinstance(settings.random_state, (int, np.integer)):
+            settings = replace(settings, random_state=None)  # a generator has moved on; the seed is what counts
+        try:
+            folder = _new_folder(parent)
+            run = cls(folder, settings, data, seed, known)
+            content = save({name: np.ascontiguousarray(array) for name, array in data.arrays.items()})
+            files.replace(folder / _DATA, content)
+            files.replace(folder / _CONFIG, run._config(files.digest(content)).encode())
+            (folder / _CHECKPOINT).mkdir()
+            run._lines = files.Lines(folder / _EVENTS)
+            run._lines.append({"event": "begin", "time": _now(), "version": symseed.__version__})
+        except OSError as error:
+            raise SettingsError(
+                f"`output_directory` must be a folder that can be written to, but `{parent}` is not: {error}. Choose "
+                "another, or None to keep everything in memory."
+            ) from error
+        return run
+
+    @classmethod
+    def read(cls, folder: Path, **functions: Any) -> Run:
+        """Open a run to look at it, whether or not it is being written to.
+
+        Args:
+            functions: settings that were functions, which no file can hold.
+
+        Raises:
+            DataError: where it is no run, one of another version, or damaged.
+        """
+        path = folder / _CONFIG
+        try:
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise DataError(
+                f"`{folder}` must be the folder of a run, but its {_CONFIG} cannot be read: {error}"
+            ) from error
+        if content.get("schema") != SCHEMA:
+            raise DataError(
+                f"`{path}` must be of version {SCHEMA} of runs, but it is of {content.get('schema')!r}. Use the "
+                f"symseed that made it ({content.get('version', 'unknown')})."
+            )
+        try:
+            described = content["data"]
+            data = _read_data(folder / _DATA, described)
+            given = {name: value for name, value in content["settings"].items() if name not in functions}
+            settings = Settings.of(from_toml(given) | functions)
+            return cls(folder, settings, data, int(content["seed"]), content["known"])
+        except (KeyError, TypeError, ValueError) as error:
+            if isinstance(error, (DataError, SettingsError)):
+                raise
+            raise DataError(
+                f"`{path}` lacks something that every run has: {error}. It was changed or damaged."
+            ) from error
+
+    def lock(self) -> None:
+        """Begin to write to a run that was read.
+
+        Raises:
+            DataError: where another process does.
+        """
+        self._lines = files.Lines(self.folder / _EVENTS)
+        self._lines.append({"event": "resume", "time": _now(), "version": symseed.__version__})
+
+    def close(self) -> None:
+        """Stop writing."""
+        if self._lines is not None:
+            self._lines.close()
+            self._lines = None
+
+    def _config(self, digest: str) -> str:
+        data = self.data
+        head = {"schema": SCHEMA, "version": symseed.__version__, "created": _now(), "seed": self.seed}
+        described = {
+            "source": data.source,
+            "targets": list(data.targets),
+            "names": list(data.names),
+            "has_labels": data.has_labels,
+            "is_multiple": data.is_multiple,
+            "rows": len(data.X),
+            "sha256": digest,
+        }
+        head["known"] = [list(formulas) for formulas in self.known]
+        return "\n".join(
+            [
+                "# A run of symseed: every setting, with its value.",
+                *_toml(head),
+                "\n[data]",
+                *_toml(described),
+                "\n[settings]",
+                *_toml(to_toml(self.settings)),
+                "",
+            ]
+        )
+
+    # --- Writing -----------------------------------------------------------------------------------------------------
+
+    def watch(self, output: int, progress: Progress) -> None:
+        """Take note of a turn."""
+        turn = progress.turn
+        event = {
+            "event": "turn",
+            "output": output,
+            "turn": turn.index,
+            "seconds": turn.seconds,
+            "charged": turn.charged,
+            "loss": progress.loss,
+            "formula": str(progress.best),
+        }
+        self._safely(lambda: self._append(event))
+        state = progress.state
+        if state is not None and state.turn == turn.index and turn.reason is None:
+            self._safely(lambda: self._save_state(output, state, progress.library))
+            if self._shown.get(output) != str(progress.best):
+                self._shown[output] = str(progress.best)
+                front = progress.front()
+                self._safely(lambda: files.replace(self._front_path(output), _csv(front).encode()))
+
+    def finish(self, output: int, front: EquationFront) -> None:
+        """Keep what was found for a target."""
+        is_final = front.reason != StopReason.INTERRUPTED.value
+
+        def write() -> None:
+            files.replace(self._front_path(output), _csv(front).encode())
+            self._append(
+                {
+                    "event": "found",
+                    "output": output,
+                    "reason": front.reason,
+                    "rows": front.rows,
+                    "rounding": front.rounding,
+                    "is_final": is_final,
+                }
+            )
+
+        self._safely(write)
+
+    def _append(self, event: Mapping[str, Any]) -> None:
+        if self._lines is not None:
+            self._lines.append(event)
+
+    def _save_state(self, output: int, state: PortfolioState, library: Library) -> None:
+        arrays, values = states.pack(state, library)
+        content = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
+        # The older of the two gives way. The manifest comes last: with an old one the arrays are of no use.
+        name, self._slot = self._slot, _other(self._slot)
+        manifest = {
+            "schema": SCHEMA,
+            "version": symseed.__version__,
+            "output": output,
+            "sha256": files.digest(content),
+            "state": values,
+        }
+        folder = self.folder / _CHECKPOINT
+        files.replace(folder / f"{name}.safetensors", content)
+        files.replace(folder / f"{name}.json", json.dumps(manifest).encode())
+
+    def _safely(self, write: Callable[[], None]) -> None:
+        """Write; where that fails the search goes on in memory, and a warning says so once."""
+        try:
+            write()
+        except OSError as error:
+            if not self._has_warned:
+                self._has_warned = True
+                warnings.warn(
+                    f"`{self.folder}` cannot be written to any more ({error}). The search goes on in memory; what was "
+                    "written before is still good.",
+                    RuntimeWarning,
+                    stacklevel=3,
+                )
+
+    # --- Reading -----------------------------------------------------------------------------------------------------
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """What happened, in order; a turn that was taken again after a resume stands for its earlier one."""
+        try:
+            content = (self.folder / _EVENTS).read_bytes()
+        except OSError:
+            return []
+        out: dict[Any, dict[str, Any]] = {}
+        for place, event in enumerate(files.read_lines(content)):
+            if isinstance(event, dict):
+                kind = event.get("event")
+                key = (kind, event.get("output"), event.get("turn")) if kind == "turn" else (kind, place, None)
+                out.pop(key, None)
+                out[key] = event
+        return list(out.values())
+
+    @property
+    def labels(self) -> tuple[str, ...] | None:
+        """The columns' own names; None where they had none."""
+        return self.data.names if self.data.has_labels else None
+
+    def library(self, plan: Plan) -> Library:
+        """Return the tokens of the run's formulas."""
+        variables = Library.of([], self.data.names).tokens
+        return Library((*variables, *(operator(name) for name in plan.operators), constant()))
+
+    def found(self, plan: Plan) -> dict[int, Found]:
+        """Return the fronts that are on the disk, by target.
+
+        Raises:
+            DataError: where one is damaged.
+        """
+        library = self.library(plan)
+        ends = {event["output"]: event for event in self.events if event.get("event") == "found"}
+        out = {}
+        for output in range(self.data.y.shape[1]):
+            path = self._front_path(output)
+            if not path.exists():
+                continue
+            end = ends.get(output, {"reason": "The search has not ended.", "is_final": False})
+            equations = _read_csv(path, library)
+            rows, rounding = end.get("rows", len(self.data.X)), end.get("rounding", 0.0)
+            front = EquationFront(equations, str(end["reason"]), int(rows), float(rounding))
+            out[output] = Found(front, bool(end["is_final"]))
+        return out
+
+    def state(self, output: int, library: Library, plan: Plan) -> PortfolioState | None:
+        """Return where the search for a target was; None where there is nothing to go on from."""
+        best: PortfolioState | None = None
+        for name in "ab":
+            state = self._state_at(name, output, library, plan)
+            if state is not None and (best is None or state.turn > best.turn):
+                best, self._slot = state, _other(name)
+        return best
+
+    def _state_at(self, name: str, output: int, library: Library, plan: Plan) -> PortfolioState | None:
+        folder = self.folder / _CHECKPOINT
+        if not (folder / f"{name}.json").exists():
+            return None
+        try:
+            manifest = json.loads((folder / f"{name}.json").read_bytes())
+            if manifest["schema"] != SCHEMA or manifest["version"] != symseed.__version__:
+                raise DataError(
+                    f"The checkpoint in `{folder}` is of symseed {manifest['version']}, and this is "
+                    f"{symseed.__version__}: it would not go on to the same answer. Use that version, or fit anew."
+                )
+            if manifest["output"] != output:
+                return None
+            content = (folder / f"{name}.safetensors").read_bytes()
+            if files.digest(content) != manifest["sha256"]:
+                raise ValueError("its hash is another")
+            return states.unpack(load(content), manifest["state"], library, plan.settings)
+        except DataError as error:
+            if "is of symseed" in str(error):
+                raise
+            self._warn_of(folder / name, error)
+        except (OSError, ValueError, KeyError, TypeError, AssertionError, SafetensorError) as error:
+            self._warn_of(folder / name, error)
+        return None
+
+    def _warn_of(self, path: Path, error: Exception) -> None:
+        warnings.warn(
+            f"The checkpoint `{path}` is damaged ({error}). The run goes on from the one before it, or from the start: "
+            "the answer is the same.",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+
+    def _front_path(self, output: int) -> Path:
+        return self.folder / ("front.csv" if output == 0 else f"front-{output + 1}.csv")
+
+
+# --- Settings as text ------------------------------------------------------------------------------------------------
+
+
+def to_toml(settings: Settings) -> dict[str, Any]:
+    """Return settings as values that TOML can hold: "none" for None, and a note for a function."""
+    return {name: _plain(getattr(settings, name)) for name in NAMES}
+
+
+def from_toml(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a file says, with None where it says "none".
+
+    Raises:
+        SettingsError: where a function is asked for.
+    """
+    for name, value in values.items():
+        parts = value if isinstance(value, list) else [value]
+        if any(isinstance(part, str) and part.startswith(_FUNCTION) for part in parts):
+            raise SettingsError(f"`{name}` was {parts[-1]}, which no file can hold. Give it again, from Python.")
+    return {name: None if value == "none" else value for name, value in values.items()}
+
+
+def _plain(value: Any) -> Any:
+    if value is None:
+        return "none"
+    if isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    if isinstance(value, Mapping):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return float(value)
+    if isinstance(value, Path):
+        return str(value)
+    return f"{_FUNCTION}{getattr(value, '__name__', type(value).__name__)}"
+
+
+def _toml(values: Mapping[str, Any]) -> list[str]:
+    return [f"{_key(name)} = {_value(value)}" for name, value in values.items()]
+
+
+def _key(name: str) -> str:
+    return name if name.isascii() and name.replace("_", "").isalnum() else _text(name)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(_toml(value)) + "}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    return _text(str(value))
+
+
+def _text(text: str) -> str:
+    """A TOML string; what JSON escapes, TOML does too, but for the delete character and for halves of pairs."""
+    kept = text.encode("utf-8", "replace").decode()
+    return json.dumps(kept, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+# --- Formulas and data as files --------------------------------------------------------------------------------------
+
+_COLUMNS = ("Complexity", "Loss", "Score", "Equation", "Description", "Share")
+
+
+def _csv(front: EquationFront) -> str:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for item in front.equations:
+        numbers = [repr(float(value)) for value in (item.loss, item.score, item.description, item.share)]
+        writer.writerow([item.complexity, *numbers[:2], str(item), *numbers[2:]])
+    return buffer.getvalue()
+
+
+def _read_csv(path: Path, library: Library) -> tuple[Equation, ...]:
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        return tuple(
+            Equation(
+                Expression.parse(row["Equation"], library),
+                int(row["Complexity"]),
+                float(row["Loss"]),
+                float(row["Score"]),
+                float(row["Description"]),
+                float(row["Share"]),
+            )
+            for row in rows
+        )
+    except (OSError, KeyError, TypeError, ValueError, csv.Error) as error:
+        raise DataError(f"`{path}` must hold a front of formulas, but cannot be read: {error}") from error
+
+
+def _read_data(path: Path, described: Mapping[str, Any]) -> RunData:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"`{path}` must hold the data of the run, but cannot be read: {error}") from error
+    if files.digest(content) != described["sha256"]:
+        raise DataError(f"`{path}` does not hold the data that the run began with. Fit anew, or put them back.")
+    arrays: dict[str, npt.NDArray[Any]] = load(content)
+    return RunData(
+        arrays["X"],
+        arrays["y"],
+        arrays["weights"],
+        tuple(described["names"]),
+        bool(described["has_labels"]),
+        bool(described["is_multiple"]),
+        tuple(described["targets"]),
+        str(described["source"]),
+    )
+
+
+def _other(slot: str) -> str:
+    return "b" if slot == "a" else "a"
+
+
+def _new_folder(parent: Path) -> Path:
+    while True:
+        folder = parent / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        return folder
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S%z")

@@ -1,0 +1,399 @@
+"""Runs on disk: killed at any moment they go on to the same end, and nothing that is found in a folder is trusted."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from safetensors.numpy import load, save
+
+from symseed import DataError, Library, SettingsError, SymbolicRegressor, files
+from symseed.runs import Run, RunData
+from symseed.target import Progress
+from symseed.tokens import TokenKind
+
+rng = np.random.default_rng(4)
+X = pd.DataFrame(rng.uniform(0.5, 3.0, (30, 2)), columns=["a b", "=cmd|' /C calc'!A0"])
+Y = np.exp(-X.iloc[:, 0]) * np.sin(3.0 * X.iloc[:, 1]) + X.iloc[:, 0] + 0.05 * rng.normal(size=len(X))
+SMALL: dict[str, Any] = {"method": "nggp-s-1", "max_time": None, "patience": None, "random_state": 1}
+
+
+def fitted(folder: Path, **settings: Any) -> SymbolicRegressor:
+    model = SymbolicRegressor(**(SMALL | {"max_evals": 12_000, "output_directory": folder} | settings))
+    return model.fit(X, Y)
+
+
+def run_of(model: SymbolicRegressor) -> Path:
+    assert model.run_directory_ is not None
+    return Path(model.run_directory_)
+
+
+def formulas(model: SymbolicRegressor) -> list[tuple[str, float]]:
+    return [(str(item), item.loss) for item in model.pareto_front_]
+
+
+def test_a_run_keeps_its_settings_its_data_what_happened_and_the_front(tmp_path: Path) -> None:
+    model = fitted(tmp_path, maxsize=15)
+    folder = run_of(model)
+    assert folder.parent == tmp_path
+    run = Run.read(folder)
+    assert run.settings.maxsize == 15
+    assert run.settings.max_time is None
+    np.testing.assert_array_equal(run.data.X, X.to_numpy())
+    assert run.data.names == tuple(X.columns)
+    kinds = [event["event"] for event in run.events]
+    assert kinds[0] == "begin"
+    assert kinds[-1] == "found"
+    assert kinds.count("turn") >= 4
+    table = pd.read_csv(folder / "front.csv")
+    assert list(table.columns[:4]) == ["Complexity", "Loss", "Score", "Equation"]
+    assert list(table["Loss"]) == list(model.equations_["loss"])
+
+
+def test_a_run_read_again_predicts_to_the_last_bit_what_it_did(tmp_path: Path) -> None:
+    model = fitted(tmp_path)
+    again = SymbolicRegressor.from_file(run_of(model))
+    assert formulas(again) == formulas(model)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    np.testing.assert_array_equal(again.predict(X[X.columns[::-1]]), model.predict(X))
+    assert again.stop_reason_ == model.stop_reason_
+    assert again.run_directory_ == model.run_directory_
+
+
+def test_several_targets_have_a_front_each(tmp_path: Path) -> None:
+    model = SymbolicRegressor(**SMALL, max_evals=6_000, output_directory=tmp_path).fit(X, np.stack([Y, -Y], axis=1))
+    again = SymbolicRegressor.from_file(run_of(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert (run_of(model) / "front-2.csv").exists()
+
+
+_KILLED = """
+import os, random, signal, sys, time
+from pathlib import Path
+import numpy as np
+from symseed import SymbolicRegressor
+
+folder, method = Path(sys.argv[1]), sys.argv[2]
+evals, most, kills = int(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5])
+rng = np.random.default_rng(4)
+X = rng.uniform(0.5, 3.0, (30, 2))
+y = np.exp(-X[:, 0]) * np.sin(3.0 * X[:, 1]) + X[:, 0] + 0.05 * rng.normal(size=len(X))
+settings = dict(method=method, max_time=None, patience=None, random_state=1, max_evals=evals)
+whole = SymbolicRegressor(**settings, output_directory=folder / "whole").fit(X, y)
+
+def child():
+    (folder / "killed").mkdir(exist_ok=True)
+    runs = [run for run in (folder / "killed").iterdir() if (run / "events.jsonl").exists()]
+    if runs:
+        SymbolicRegressor.resume(runs[0])
+    else:
+        SymbolicRegressor(**settings, output_directory=folder / "killed").fit(X, y)
+
+killed = 0
+delays = random.Random(0)
+while True:
+    process = os.fork()
+    if process == 0:
+        child()
+        os._exit(0)
+    if killed < kills:
+        time.sleep(delays.uniform(0.0, most))
+        os.kill(process, signal.SIGKILL)
+    _, status = os.waitpid(process, 0)
+    if os.WIFEXITED(status):
+        assert os.WEXITSTATUS(status) == 0, status
+        if killed >= kills:
+            break
+        # It ended before it was killed: begin again in another folder, until there were kills enough.
+        (folder / "killed").rename(folder / f"ended-{killed}")
+    else:
+        killed += 1
+fronts = {(path.parent.parent.name, path.read_bytes()) for path in folder.glob("*/*/front.csv")}
+assert len(fronts) >= 2
+assert {content for _, content in fronts} == {(Path(whole.run_directory_) / "front.csv").read_bytes()}
+print("killed", killed, "ended", len(fronts) - 1)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize(
+    ("method", "evals", "most", "kills"), [("nggp", 500_000, 0.5, 50), ("default", 400_000, 3.0, 4)]
+)
+def test_a_run_killed_at_any_moment_goes_on_to_the_same_front(
+    tmp_path: Path, method: str, evals: int, most: float, kills: int
+) -> None:
+    command = [sys.executable, "-c", textwrap.dedent(_KILLED), str(tmp_path), method, str(evals), str(most), str(kills)]
+    outcome = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert outcome.returncode == 0, outcome.stderr
+    assert f"killed {kills} " in outcome.stdout
+
+
+def data_of() -> tuple[RunData, tuple[str, ...]]:
+    names = tuple(X.columns)
+    y = np.asarray(Y)[:, None]
+    return RunData(X.to_numpy(), y, np.ones(len(X)), names, True, is_multiple=False, targets=("y",)), names
+
+
+def watched(folder: Path, watch: Callable[[Path, Progress], None]) -> SymbolicRegressor:
+    """Fit, and do something to the run's folder at every turn."""
+    data, names = data_of()
+    model = SymbolicRegressor(**SMALL, max_evals=20_000, output_directory=folder)
+    model.fit_data(data, labels=names, seed=1, watch=lambda _, progress: watch(next(folder.iterdir()), progress))
+    return model
+
+
+@pytest.mark.parametrize("name", ["checkpoint/a.safetensors", "checkpoint/b.json", "front.csv"])
+def test_a_full_disk_is_said_once_and_what_was_written_before_stays_good(tmp_path: Path, name: str) -> None:
+    whole = fitted(tmp_path / "whole", max_evals=20_000)
+
+    def fill(folder: Path, progress: Progress) -> None:
+        if progress.turn.index == 0:
+            (folder / f"{name}.partial").symlink_to("/dev/full")
+
+    with pytest.warns(RuntimeWarning, match="goes on in memory; what was written before is still good") as record:
+        model = watched(tmp_path / "full", fill)
+    assert len(record) == 1
+    assert "No space left" in str(record[0].message)
+    assert len(formulas(model)) > 2
+    folder = run_of(model)
+    (folder / f"{name}.partial").unlink()
+    assert Run.read(folder).state(0, search_library(folder), Run.read(folder).settings.plan()) is not None
+    again = SymbolicRegressor.resume(folder, max_evals=20_000)
+    assert formulas(again) == formulas(model)
+    assert formulas(again) != formulas(whole), "another seed"
+
+
+def search_library(folder: Path) -> Library:
+    run = Run.read(folder)
+    library = run.library(run.settings.plan())
+    return Library(tuple(token for token in library.tokens if token.kind is not TokenKind.CONSTANT))
+
+
+def test_a_folder_that_vanishes_does_not_end_the_search(tmp_path: Path) -> None:
+    data, names = data_of()
+    model = SymbolicRegressor(**SMALL, max_evals=20_000, output_directory=tmp_path / "runs")
+    with pytest.warns(RuntimeWarning, match="cannot be written to any more"):
+        model.fit_data(
+            data, labels=names, seed=1, watch=lambda *_: shutil.rmtree(tmp_path / "runs", ignore_errors=True)
+        )
+    assert len(formulas(model)) > 2
+
+
+@pytest.mark.parametrize("kind", ["a file", "below a file", "a very long path"])
+def test_a_folder_that_cannot_be_made_is_refused_before_the_search(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "file").write_text("")
+    path = {"a file": "file", "below a file": "file/runs", "a very long path": "long" * 100}[kind]
+    with pytest.raises(SettingsError, match=r"`output_directory` must be a folder that can be written to"):
+        fitted(tmp_path / path)
+
+
+def interrupted(folder: Path, turns: int = 9) -> Path:
+    """A run that Ctrl-C ended after so many turns."""
+
+    def stop(_: Path, progress: Progress) -> None:
+        if progress.turn.index == turns:
+            raise KeyboardInterrupt
+
+    return run_of(watched(folder, stop))
+
+
+@pytest.fixture(scope="module")
+def broken_off(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return interrupted(tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture(scope="module")
+def not_broken_off(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, float]]:
+    return formulas(watched(tmp_path_factory.mktemp("runs"), lambda *_: None))
+
+
+@pytest.fixture
+def folder(broken_off: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(broken_off, tmp_path / "run"))
+
+
+def test_an_interrupted_run_says_so_and_goes_on_to_the_same_end(
+    folder: Path, not_broken_off: list[tuple[str, float]]
+) -> None:
+    assert SymbolicRegressor.from_file(folder).interrupted_
+    model = SymbolicRegressor.resume(folder)
+    assert not model.interrupted_
+    assert formulas(model) == not_broken_off
+    assert formulas(SymbolicRegressor.resume(folder)) == not_broken_off, "a run that has ended stays as it is"
+
+
+def test_a_run_that_has_ended_goes_on_where_its_limits_are_raised(tmp_path: Path) -> None:
+    longer = formulas(fitted(tmp_path / "longer", max_evals=24_000))
+    model = fitted(tmp_path / "short", max_evals=12_000)
+    assert formulas(SymbolicRegressor.resume(run_of(model), max_evals=24_000)) == longer
+
+
+@pytest.mark.parametrize("slot", ["a", "b", "ab"])
+@pytest.mark.parametrize("how", ["cut", "zeroed", "gone", "manifest cut"])
+def test_a_damaged_checkpoint_costs_time_and_not_the_answer(
+    folder: Path, not_broken_off: list[tuple[str, float]], slot: str, how: str
+) -> None:
+    for name in slot:
+        path = folder / "checkpoint" / f"{name}.safetensors"
+        if how == "cut":
+            path.write_bytes(path.read_bytes()[:-7])
+        elif how == "zeroed":
+            path.write_bytes(bytes(len(path.read_bytes())))
+        elif how == "gone":
+            path.unlink()
+        else:
+            manifest = folder / "checkpoint" / f"{name}.json"
+            manifest.write_bytes(manifest.read_bytes()[:50])
+    with pytest.warns(RuntimeWarning, match="is damaged .* the answer is the same"):
+        model = SymbolicRegressor.resume(folder)
+    assert formulas(model) == not_broken_off
+
+
+def test_a_checkpoint_whose_hash_is_right_but_whose_arrays_are_not_is_damaged_too(
+    folder: Path, not_broken_off: list[tuple[str, float]]
+) -> None:
+    for name in "ab":
+        path, manifest = folder / "checkpoint" / f"{name}.safetensors", folder / "checkpoint" / f"{name}.json"
+        arrays = load(path.read_bytes())
+        arrays["formulas.tokens"] = arrays["formulas.tokens"] + np.uint16(40)
+        content = save(arrays)
+        path.write_bytes(content)
+        manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"sha256": files.digest(content)}))
+    with pytest.warns(RuntimeWarning, match="is damaged"):
+        model = SymbolicRegressor.resume(folder)
+    assert formulas(model) == not_broken_off
+
+
+def test_a_torn_last_line_is_left_out_and_the_next_one_is_whole(folder: Path) -> None:
+    events = folder / "events.jsonl"
+    count = len(Run.read(folder).events)
+    events.write_bytes(events.read_bytes()[:-5])
+    assert len(Run.read(folder).events) == count - 1
+    SymbolicRegressor.resume(folder)
+    assert Run.read(folder).events[-1]["event"] == "found"
+
+
+def test_a_run_that_another_process_writes_to_can_be_read_and_not_resumed(folder: Path) -> None:
+    run = Run.read(folder)
+    run.lock()
+    try:
+        assert len(formulas(SymbolicRegressor.from_file(folder))) > 2
+        with pytest.raises(DataError, match=r"Another process is writing to .*Wait for it"):
+            SymbolicRegressor.resume(folder)
+    finally:
+        run.close()
+
+
+def changed(path: Path, pattern: str, text: str) -> None:
+    content = path.read_text(encoding="utf-8")
+    assert re.search(pattern, content)
+    path.write_text(re.sub(pattern, text, content), encoding="utf-8")
+
+
+def test_a_run_of_another_version_of_runs_is_refused(folder: Path) -> None:
+    changed(folder / "config.toml", "schema = 1", "schema = 99")
+    with pytest.raises(DataError, match=r"must be of version 1 of runs, but it is of 99\. Use the symseed"):
+        SymbolicRegressor.from_file(folder)
+
+
+def test_a_checkpoint_of_another_version_is_refused_and_nothing_is_overwritten(folder: Path) -> None:
+    for name in "ab":
+        changed(folder / "checkpoint" / f"{name}.json", '"version": "[^"]*"', '"version": "9.9"')
+    before = {path: path.read_bytes() for path in (folder / "checkpoint").iterdir()}
+    with pytest.raises(DataError, match=r"is of symseed 9.9, and this is .*would not go on to the same answer"):
+        SymbolicRegressor.resume(folder)
+    assert {path: path.read_bytes() for path in (folder / "checkpoint").iterdir()} == before
+    assert len(formulas(SymbolicRegressor.from_file(folder))) > 2, "the formulas can still be read"
+
+
+def test_a_run_whose_data_were_changed_is_refused(folder: Path) -> None:
+    arrays = load((folder / "data.safetensors").read_bytes())
+    (folder / "data.safetensors").write_bytes(save(arrays | {"y": arrays["y"] + 1.0}))
+    with pytest.raises(DataError, match="does not hold the data that the run began with"):
+        SymbolicRegressor.resume(folder)
+
+
+def test_a_checkpoint_of_other_operators_is_of_no_use(folder: Path) -> None:
+    changed(folder / "config.toml", '"log", ', "")
+    with pytest.warns(RuntimeWarning, match="is damaged"):
+        SymbolicRegressor.resume(folder)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "sentence"),
+    [
+        ("method = ", "mehtod = ", "no setting `mehtod`: did you mean method"),
+        ("max_evals = 20000", "max_evals = -1", "`max_evals` must be a whole number of at least 1, but it is -1"),
+        ("max_evals = 20000", "max_evals = [", "config.toml cannot be read"),
+        ("seed = 1", "sed = 1", "lacks something that every run has: 'seed'"),
+        (r"\[data\]", "[dada]", "lacks something that every run has: 'data'"),
+    ],
+)
+def test_a_config_that_was_changed_for_the_worse_gets_a_sentence(
+    folder: Path, pattern: str, text: str, sentence: str
+) -> None:
+    changed(folder / "config.toml", pattern, text)
+    with pytest.raises((DataError, SettingsError), match=sentence):
+        SymbolicRegressor.resume(folder)
+
+
+@pytest.mark.parametrize("text", ["__import__('os').system('touch pwned')", "a(", "", "x" * 20_000, "nan"])
+def test_a_front_is_read_by_our_own_parser(folder: Path, text: str) -> None:
+    (folder / "front.csv").write_text(f'Complexity,Loss,Score,Equation,Description,Share\n1,1,1,"{text}",1,1\n')
+    with pytest.raises(DataError, match="must hold a front of formulas"):
+        SymbolicRegressor.from_file(folder)
+
+
+def test_a_folder_that_is_no_run_gets_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="must be the folder of a run"):
+        SymbolicRegressor.from_file(tmp_path / "nowhere")
+
+
+def test_a_run_with_a_function_is_resumed_from_python(tmp_path: Path) -> None:
+    def enough(loss: float, complexity: int) -> bool:
+        return False
+
+    model = fitted(tmp_path, early_stop_condition=enough)
+    with pytest.raises(SettingsError, match="`early_stop_condition` was a function of your own: enough, which no file"):
+        SymbolicRegressor.from_file(run_of(model))
+    again = SymbolicRegressor.from_file(run_of(model), early_stop_condition=enough)
+    assert formulas(again) == formulas(model)
+
+
+def test_a_warm_start_is_part_of_the_run(tmp_path: Path) -> None:
+    model = SymbolicRegressor(**SMALL, max_evals=6_000, warm_start=True).fit(X, Y)
+    known = {str(item) for item in model.pareto_front_}
+    model.set_params(output_directory=tmp_path).fit(X, Y)
+    assert set(Run.read(run_of(model)).known[0]) == known
+
+
+def test_an_alarm_of_the_callers_leaves_the_estimator_with_the_best_so_far() -> None:
+    class AlarmError(Exception):
+        pass
+
+    def ring(*_: object) -> None:
+        raise AlarmError
+
+    model = SymbolicRegressor(**SMALL, max_evals=50_000_000)
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 3.0)
+    try:
+        with pytest.raises(AlarmError):
+            model.fit(X, Y)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert model.interrupted_
+    assert len(formulas(model)) > 1
