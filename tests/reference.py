@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy.typing as npt
 from symseed import Expression, Failure, Library, Population
 from symseed.constraints import (
     Constraint,
+    Dimensions,
     NeedsInput,
     NoInverses,
     NoLoneConstants,
@@ -28,6 +30,7 @@ from symseed.constraints import (
     Repeat,
 )
 from symseed.tokens import ALIASES, Token, TokenKind
+from symseed.units import NUMBER, Dimension
 
 Floats: TypeAlias = npt.NDArray[Any]  # float64, or longdouble where a value is to be better than that
 Function: TypeAlias = Callable[..., Floats]
@@ -437,6 +440,9 @@ def is_broken(constraint: Constraint, root: Node) -> bool:
             return any(all(child.token.kind is TokenKind.CONSTANT for child in node.children) for node in operators)
         case NeedsInput():
             return all(node.token.kind is not TokenKind.VARIABLE for node in everything)
+        case Dimensions(target=target):
+            found = dimension_of(constraint, root)
+            return found not in (ANY, target)
         case Repeat(tokens, most):
             return sum(name in _canonical(tokens) for name in names) > most
         case Relational(relationship, targets, effectors):
@@ -447,6 +453,41 @@ def is_broken(constraint: Constraint, root: Node) -> bool:
                 for target in _related(relationship, effector, operators, _canonical(targets))
             )
     raise AssertionError(f"No tree check is written for {constraint}.")
+
+
+ANY = "any"
+"""The dimension of what holds a free constant: whichever is needed."""
+_ROOTS: dict[str, Fraction | int] = {
+    "sqrt": Fraction(1, 2),
+    "square": 2,
+    "cube": 3,
+    "quartic": 4,
+    "inv": -1,
+    "neg": 1,
+    "abs": 1,
+}
+
+
+def dimension_of(constraint: Dimensions, node: Node) -> Dimension | str | None:
+    """Return the dimension of a tree, `ANY`, or None where its parts do not go together."""
+    if not node.children:
+        if node.token.kind is TokenKind.VARIABLE:
+            return dict(constraint.variables)[node.token.name]
+        return ANY if node.token.kind is TokenKind.CONSTANT and constraint.constants_are_free else NUMBER
+    arguments = [dimension_of(constraint, child) for child in node.children]
+    if None in arguments:
+        return None
+    known = [found for found in arguments if isinstance(found, Dimension)]
+    name = node.token.name
+    if name in ("add", "sub", "min", "max"):
+        return None if len(set(known)) > 1 else known[0] if known else ANY
+    if name in ("mul", "div") or name in _ROOTS:
+        if len(known) < len(arguments):
+            return ANY
+        if name in _ROOTS:
+            return known[0] ** _ROOTS[name]
+        return known[0] * known[1] if name == "mul" else known[0] / known[1]
+    return NUMBER if all(found == NUMBER for found in known) else None
 
 
 def _related(relationship: Relationship, effector: Node, operators: list[Node], targets: set[str]) -> list[Node]:

@@ -269,6 +269,10 @@ def test_samples_that_do_not_match_are_refused(X: Any, y: Any, weight: Any) -> N
         {"bias": np.zeros((T, 1))},
         {"bias": np.zeros(T, dtype=np.float32)},
         {"soft_location": "ten"},
+        {"dimensions": np.zeros((T, 2), dtype=np.int32)},
+        {"dimensions": np.zeros((T + 1, 9), dtype=np.int32)},
+        {"dimensions": np.zeros((T + 1, 2))},
+        {"dimensions": np.full((T + 1, 1), 2**30, dtype=np.int32)},
         {"vocabulary": None},
         {"vocabulary": LIBRARY},
     ],
@@ -409,13 +413,16 @@ def test_random_bytes_never_crash_the_core() -> None:
         T = len(library)
         samples = _core.Samples(rng.normal(0, 1, (20, 2)), np.ones(20), np.ones(20))
         relations = [(1, [3], [3]), (5, [5], [2, 3]), (2, [0], [1])]
-        rules = _core.Rules(library.vocabulary, 1, 12, relations, [([5], 2)], [[0, 1]], np.zeros(T), 5.0, 2.0)
+        given = (library.vocabulary, 1, 12, relations, [([5], 2)], [[0, 1]], np.zeros(T), 5.0, 2.0)
+        units = np.eye(T + 1, 2, dtype=np.int32)
+        kinds = [_core.Rules(*given), _core.Rules(*given, units), _core.Rules(*given, units, False)]
         settings = _core.VarySettings(0.5, 0.5, 3, 3, 1, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
         completion = _core.Completion(library.vocabulary, samples, 4096, 5, 8)
         nearest = _core.Nearest(library.vocabulary, samples, 7, 5, 8)
         how = dict(strict=False, threads=1)
         done = {True: 0, False: 0}
         for i in range(20000):
+            rules = kinds[i // 15 % 3]
             N, L = rng.integers(0, 4, 2)
             high = T + 1 if rng.random() < 0.2 else T
             tokens = rng.integers(0, high, (N, L)).astype(np.uint16)

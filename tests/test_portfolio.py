@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 
+import reference
 from symseed import Dataset, Expression, Library, SettingsError, SpaceError, benchmarks, evaluate, methods, portfolio
 from symseed.assembly import Assembler, AssemblySettings
 from symseed.completion import CompletionSettings
-from symseed.constraints import PAPER
+from symseed.constraints import PAPER, Dimensions
 from symseed.dataset import Floats
 from symseed.errors import DataError
 from symseed.evolution import EvolutionSettings
@@ -20,6 +21,7 @@ from symseed.front import Front
 from symseed.portfolio import Formula, Portfolio, PortfolioSettings, PortfolioState, Solution, Track, Turn
 from symseed.recovery import Checker, Verdict
 from symseed.search import Budget, SearchSettings, StopReason
+from symseed.units import Dimension
 from symseed.writing import Part, Writer
 
 KOZA = Library.of(["add", "sub", "mul", "div", "sin", "cos", "exp", "log"], 1)
@@ -416,3 +418,69 @@ def test_patience_ends_a_portfolio_whose_choice_stays_the_same() -> None:
     assert turns[-1].reason is StopReason.PATIENCE
     assert [turn.unchanged for turn in turns[-3:]] == [0, 1, 2]
     assert len({str(turn.best.expression) for turn in turns[-3:]}) == 1
+
+
+# --- Units -----------------------------------------------------------------------------------------------------------
+
+
+def of_units(X_units: list[str], y_units: str, *, free: bool = True) -> PortfolioSettings:
+    rule = Dimensions.of(["x1", "x2"], X_units, y_units, constants_are_free=free)
+    tracks = tuple(dataclasses.replace(track, constraints=(*PAPER, rule)) for track in SMALL.tracks)
+    return dataclasses.replace(SMALL, tracks=tracks)
+
+
+def two_columns(y: Callable[[Floats, Floats], Floats]) -> Dataset:
+    X = np.random.default_rng(1).uniform(0.5, 2.0, (40, 2))
+    return Dataset.of(X, y(X[:, 0], X[:, 1]))
+
+
+def dimension_of(settings: PortfolioSettings, formula: Formula) -> Dimension | str | None:
+    rule = settings.tracks[0].constraints[-1]
+    assert isinstance(rule, Dimensions)
+    return reference.dimension_of(rule, reference.tree(formula.expression.library, formula.expression.ids))
+
+
+def test_every_formula_on_the_front_has_the_dimension_of_y() -> None:
+    """x1 + x2 fits, and neither searches nor assembly may say so of metres and seconds."""
+    library = Library.of(["add", "sub", "mul", "div", "sin"], 2)
+    data = two_columns(lambda a, b: a + b)
+    for free, dimensions in ((True, {"m", "any"}), (False, {"m"})):
+        settings = of_units(["m", "s"], "m", free=free)
+        solution = solve(data, settings, library=library)
+        assert {str(dimension_of(settings, formula)) for formula in solution.front} <= dimensions
+        assert str(dimension_of(settings, solution.best)) in dimensions
+        assert free or solution.reason is not StopReason.SOLVED
+    assert solve(data, of_units(["m", "cm"], "m"), library=library).reason is StopReason.SOLVED
+
+
+def test_searches_without_constants_are_left_out_where_only_a_constant_can_have_the_units() -> None:
+    library = Library.of(["add", "sub", "mul", "div", "sin"], 2)
+    solution = solve(two_columns(lambda a, b: 2.5 * a / b), of_units(["m", "s"], "kg"), library=library)
+    assert solution.reason is StopReason.SOLVED
+    with pytest.raises(SpaceError, match="No formula over `x1`"):
+        solve(two_columns(lambda a, b: a / b), of_units(["m", "s"], "kg", free=False), library=library)
+
+
+def test_a_known_formula_of_another_dimension_is_not_taken() -> None:
+    library = Library.of(["add", "sub", "mul", "div", "sin"], 2)
+    data = two_columns(lambda a, b: a + b)
+    known = Expression.parse("x1 + x2", library)
+    for X_units, is_taken in ((["m", "s"], False), (["m", "km"], True)):
+        searches = Portfolio(library, data, of_units(X_units, "m"), seed=0, budget=Budget(1), known=[known])
+        next(searches.turns())
+        assert any(str(formula.expression) == "x1 + x2" for formula in searches.front()) is is_taken
+
+
+def test_while_nothing_has_the_dimension_of_y_the_mean_is_chosen_and_the_front_is_empty() -> None:
+    library = Library.of(["add", "sub", "mul", "div", "sin"], 2)
+    settings = dataclasses.replace(of_units(["m", "s"], "m/s", free=False), assembly=None)
+    data = two_columns(lambda a, b: a / b)
+    searches = Portfolio(library, data, settings, seed=0, budget=Budget(3_000))
+    turns = searches.turns()
+    first = next(turns)
+    assert len(first.best.expression) == 1
+    assert first.reason is None
+    assert searches.front() == ()
+    *_, last = turns
+    assert last.reason is StopReason.SOLVED
+    assert str(last.best.expression) == "x1 / x2"

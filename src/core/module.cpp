@@ -213,11 +213,31 @@ TokenSet to_set(const SetArray& tokens, const Vocabulary& vocabulary) {
   return set;
 }
 
+Dimensions to_dimensions(const Vocabulary& vocabulary, const Array<std::int32_t, 2>& exponents, bool free_constants,
+                         int max_length) {
+  const std::size_t count = vocabulary.size();
+  require(exponents.shape(0) == count + 1 && exponents.shape(1) <= kBases,
+          "`dimensions` must have a row for each token and one for the target, and at most 8 columns.");
+  std::vector<Dimension> rows(count + 1);
+  for (std::size_t t = 0; t <= count; ++t) {
+    for (std::size_t i = 0; i < exponents.shape(1); ++i) {
+      const std::int32_t exponent = exponents.data()[t * exponents.shape(1) + i];
+      require(exponent >= -kMostExponent && exponent <= kMostExponent, "An exponent of a dimension is too large.");
+      rows[t].exponents[i] = exponent;
+    }
+    if (t < count) rows[t].is_any = free_constants && vocabulary.kind[t] == kConstant;
+  }
+  const Dimension target = rows.back();
+  rows.pop_back();
+  return Dimensions(vocabulary, std::move(rows), target, max_length + 1);
+}
+
 std::unique_ptr<Rules> make_rules(const Vocabulary& vocabulary, int min_length, int max_length,
                                   const std::vector<std::tuple<int, SetArray, SetArray>>& relations,
                                   const std::vector<std::tuple<SetArray, int>>& limits,
                                   const std::vector<SetArray>& needed, const Array<double, 1>& bias,
-                                  double soft_location, double soft_variance) {
+                                  double soft_location, double soft_variance,
+                                  const std::optional<Array<std::int32_t, 2>>& dimensions, bool free_constants) {
   require(min_length >= 1 && min_length <= max_length && max_length <= 32767,
           "Lengths must satisfy 1 <= min_length <= max_length <= 32767.");
   require(bias.shape(0) == vocabulary.size(), "`bias` must have one value per token.");
@@ -231,9 +251,11 @@ std::unique_ptr<Rules> make_rules(const Vocabulary& vocabulary, int min_length, 
   for (const auto& [tokens, most] : limits) compiled_limits.push_back({to_set(tokens, vocabulary), most});
   std::vector<TokenSet> compiled_needed;
   for (const SetArray& tokens : needed) compiled_needed.push_back(to_set(tokens, vocabulary));
+  std::optional<Dimensions> compiled_dimensions;
+  if (dimensions) compiled_dimensions = to_dimensions(vocabulary, *dimensions, free_constants, max_length);
   Priors priors{std::vector<double>(bias.data(), bias.data() + bias.size()), soft_location, soft_variance};
   return std::make_unique<Rules>(vocabulary, min_length, max_length, std::move(compiled), std::move(compiled_limits),
-                                 std::move(compiled_needed), std::move(priors));
+                                 std::move(compiled_needed), std::move(compiled_dimensions), std::move(priors));
 }
 
 NewArray<double> bind_logits(const Rules& rules, const Array<Token, 1>& prefix) {
@@ -454,7 +476,8 @@ NB_MODULE(_core, m) {
           "X"_array, "y"_array, "weight"_array);
   nb::class_<Rules>(m, "Rules")
       .def(nb::new_(&make_rules), "vocabulary"_a, "min_length"_a, "max_length"_a, "relations"_a, "limits"_a, "needed"_a,
-           "bias"_array, "soft_location"_a, "soft_variance"_a)
+           "bias"_array, "soft_location"_a, "soft_variance"_a, "dimensions"_array = nb::none(),
+           "free_constants"_a = true)
       .def("logits", &bind_logits, "prefix"_array)
       .def("violations", &bind_violations, "tokens"_array, "lengths"_array)
       .def("sample", &bind_sample, "count"_a, "seed"_a, "step"_a, "tries"_a)

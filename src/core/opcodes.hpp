@@ -1,4 +1,5 @@
-// The operators: name, arity, complexity, value and derivative of each. The one definition; Python reads this table.
+// The operators: name, arity, complexity, action on dimensions, value and derivative of each. The one definition;
+// Python reads this table.
 //
 // To add one: write its struct, append it to `Operators`. `value` works on vectors; where it gives NaN for arguments
 // that the operator does take, `exact` says what the C library says. `slope` is the partial derivative by each
@@ -10,6 +11,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "action.hpp"
 #include "math.hpp"
 
 namespace symseed::SYMSEED_ISA {
@@ -17,6 +19,7 @@ namespace symseed::SYMSEED_ISA {
 struct Add {
   static constexpr const char* name = "add";
   static constexpr int arity = 2, complexity = 1;
+  static constexpr Action action = kAlike;
   static Vec value(Vec a, Vec b) { return a + b; }
   static Vec slope_a(Vec, Vec, Vec) { return splat(1.0); }
   static Vec slope_b(Vec, Vec, Vec) { return splat(1.0); }
@@ -26,6 +29,7 @@ struct Add {
 struct Sub {
   static constexpr const char* name = "sub";
   static constexpr int arity = 2, complexity = 1;
+  static constexpr Action action = kAlike;
   static Vec value(Vec a, Vec b) { return a - b; }
   static Vec slope_a(Vec, Vec, Vec) { return splat(1.0); }
   static Vec slope_b(Vec, Vec, Vec) { return splat(-1.0); }
@@ -35,6 +39,7 @@ struct Sub {
 struct Mul {
   static constexpr const char* name = "mul";
   static constexpr int arity = 2, complexity = 1;
+  static constexpr Action action = times_second_to(1);
   static Vec value(Vec a, Vec b) { return a * b; }
   static Vec slope_a(Vec, Vec b, Vec) { return b; }
   static Vec slope_b(Vec a, Vec, Vec) { return a; }
@@ -44,6 +49,7 @@ struct Mul {
 struct Div {
   static constexpr const char* name = "div";
   static constexpr int arity = 2, complexity = 2;
+  static constexpr Action action = times_second_to(-1);
   static Vec value(Vec a, Vec b) { return a / b; }
   static Vec slope_a(Vec, Vec b, Vec) { return 1.0 / b; }
   static Vec slope_b(Vec, Vec b, Vec f) { return -f / b; }
@@ -53,6 +59,7 @@ struct Div {
 struct Pow {
   static constexpr const char* name = "pow";
   static constexpr int arity = 2, complexity = 4;
+  static constexpr Action action = kPure;
   static Vec value(Vec, Vec) { return splat(kNan); }
   static double exact(double a, double b) { return std::pow(a, b); }
   static Vec slope_a(Vec a, Vec b, Vec f) { return b * f / a; }
@@ -65,6 +72,7 @@ struct Pow {
 struct Min {
   static constexpr const char* name = "min";
   static constexpr int arity = 2, complexity = 4;
+  static constexpr Action action = kAlike;
   static Vec value(Vec a, Vec b) { return choose(b < a, b, a); }
   static Vec slope_a(Vec a, Vec b, Vec) { return choose(b < a, splat(0.0), splat(1.0)); }
   static Vec slope_b(Vec a, Vec b, Vec) { return choose(b < a, splat(1.0), splat(0.0)); }
@@ -72,6 +80,7 @@ struct Min {
 struct Max {
   static constexpr const char* name = "max";
   static constexpr int arity = 2, complexity = 4;
+  static constexpr Action action = kAlike;
   static Vec value(Vec a, Vec b) { return choose(b > a, b, a); }
   static Vec slope_a(Vec a, Vec b, Vec) { return choose(b > a, splat(0.0), splat(1.0)); }
   static Vec slope_b(Vec a, Vec b, Vec) { return choose(b > a, splat(1.0), splat(0.0)); }
@@ -79,6 +88,7 @@ struct Max {
 struct Sin {
   static constexpr const char* name = "sin";
   static constexpr int arity = 1, complexity = 3;
+  static constexpr Action action = kPure;
   static Vec value(Vec a) { return sin(a); }
   static double exact(double a) { return std::sin(a); }
   static Vec slope(Vec a, Vec) { return cos(a); }
@@ -87,6 +97,7 @@ struct Sin {
 struct Cos {
   static constexpr const char* name = "cos";
   static constexpr int arity = 1, complexity = 3;
+  static constexpr Action action = kPure;
   static Vec value(Vec a) { return cos(a); }
   static double exact(double a) { return std::cos(a); }
   static Vec slope(Vec a, Vec) { return -sin(a); }
@@ -95,6 +106,7 @@ struct Cos {
 struct Tan {
   static constexpr const char* name = "tan";
   static constexpr int arity = 1, complexity = 4;
+  static constexpr Action action = kPure;
   static Vec value(Vec a) { return tan(a); }
   static double exact(double a) { return std::tan(a); }
   static Vec slope(Vec, Vec f) { return 1.0 + f * f; }
@@ -103,6 +115,7 @@ struct Tan {
 struct Exp {
   static constexpr const char* name = "exp";
   static constexpr int arity = 1, complexity = 4;
+  static constexpr Action action = kPure;
   static Vec value(Vec a) { return exp(a); }
   static double exact(double a) { return std::exp(a); }
   static Vec slope(Vec, Vec f) { return f; }
@@ -111,6 +124,7 @@ struct Exp {
 struct Log {
   static constexpr const char* name = "log";
   static constexpr int arity = 1, complexity = 4;
+  static constexpr Action action = kPure;
   static Vec value(Vec a) { return log(a); }
   static double exact(double a) { return std::log(a); }
   static Vec slope(Vec a, Vec) { return 1.0 / a; }
@@ -119,6 +133,7 @@ struct Log {
 struct Sqrt {
   static constexpr const char* name = "sqrt";
   static constexpr int arity = 1, complexity = 4;
+  static constexpr Action action = to_the(1, 2);
   static Vec value(Vec a) { return square_root(a); }
   static Vec slope(Vec, Vec f) { return 0.5 / f; }
   static Vec inverse(Vec wanted) { return choose(wanted < 0.0, splat(kNan), wanted * wanted); }
@@ -126,6 +141,7 @@ struct Sqrt {
 struct Square {
   static constexpr const char* name = "square";
   static constexpr int arity = 1, complexity = 2;
+  static constexpr Action action = to_the(2);
   static Vec value(Vec a) { return a * a; }
   static Vec slope(Vec a, Vec) { return 2.0 * a; }
   static Vec inverse(Vec wanted) { return square_root(wanted); }
@@ -133,6 +149,7 @@ struct Square {
 struct Cube {
   static constexpr const char* name = "cube";
   static constexpr int arity = 1, complexity = 3;
+  static constexpr Action action = to_the(3);
   static Vec value(Vec a) { return a * a * a; }
   static Vec slope(Vec a, Vec) { return 3.0 * (a * a); }
   static double inverse(double wanted) { return std::cbrt(wanted); }
@@ -140,6 +157,7 @@ struct Cube {
 struct Quartic {
   static constexpr const char* name = "quartic";
   static constexpr int arity = 1, complexity = 3;
+  static constexpr Action action = to_the(4);
   static Vec value(Vec a) { return (a * a) * (a * a); }
   static Vec slope(Vec a, Vec) { return 4.0 * (a * a * a); }
   static Vec inverse(Vec wanted) { return square_root(square_root(wanted)); }
@@ -147,6 +165,7 @@ struct Quartic {
 struct Inv {
   static constexpr const char* name = "inv";
   static constexpr int arity = 1, complexity = 2;
+  static constexpr Action action = to_the(-1);
   static Vec value(Vec a) { return 1.0 / a; }
   static Vec slope(Vec, Vec f) { return -(f * f); }
   static Vec inverse(Vec wanted) { return 1.0 / wanted; }
@@ -154,6 +173,7 @@ struct Inv {
 struct Neg {
   static constexpr const char* name = "neg";
   static constexpr int arity = 1, complexity = 1;
+  static constexpr Action action = to_the(1);
   static Vec value(Vec a) { return -a; }
   static Vec slope(Vec, Vec) { return splat(-1.0); }
   static Vec inverse(Vec wanted) { return -wanted; }
@@ -161,6 +181,7 @@ struct Neg {
 struct Abs {
   static constexpr const char* name = "abs";
   static constexpr int arity = 1, complexity = 2;
+  static constexpr Action action = to_the(1);
   static Vec value(Vec a) { return absolute(a); }
   static Vec slope(Vec a, Vec) { return choose(a < 0.0, splat(-1.0), choose(a > 0.0, splat(1.0), splat(0.0))); }
   static Vec inverse(Vec wanted) { return choose(wanted < 0.0, splat(kNan), wanted); }
@@ -168,6 +189,7 @@ struct Abs {
 struct Tanh {
   static constexpr const char* name = "tanh";
   static constexpr int arity = 1, complexity = 4;
+  static constexpr Action action = kPure;
   static Vec value(Vec a) { return tanh(a); }
   static double exact(double a) { return std::tanh(a); }
   static Vec slope(Vec, Vec f) { return 1.0 - f * f; }
@@ -178,6 +200,7 @@ struct Sigmoid {
   static constexpr bool hides_flags = true;
   static constexpr const char* name = "sigmoid";
   static constexpr int arity = 1, complexity = 4;
+  static constexpr Action action = kPure;
   static Vec value(Vec a) { return 1.0 / (1.0 + exp(-a)); }
   static double exact(double a) { return 1.0 / (1.0 + std::exp(-a)); }
   static Vec slope(Vec, Vec f) { return f * (1.0 - f); }
@@ -186,6 +209,7 @@ struct Sigmoid {
 struct Expneg {
   static constexpr const char* name = "expneg";
   static constexpr int arity = 1, complexity = 4;
+  static constexpr Action action = kPure;
   static Vec value(Vec a) { return exp(-a); }
   static double exact(double a) { return std::exp(-a); }
   static Vec slope(Vec, Vec f) { return -f; }
@@ -194,6 +218,7 @@ struct Expneg {
 struct Logabs {
   static constexpr const char* name = "logabs";
   static constexpr int arity = 1, complexity = 4;
+  static constexpr Action action = kPure;
   static Vec value(Vec a) { return log(absolute(a)); }
   static double exact(double a) { return std::log(std::fabs(a)); }
   static Vec slope(Vec a, Vec) { return 1.0 / a; }

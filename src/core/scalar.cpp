@@ -41,7 +41,8 @@ constexpr auto for_operators(Make make) {
   return for_operators(make, std::make_index_sequence<kOperatorCount>{});
 }
 
-constexpr auto kInfo = for_operators([]<class Op>() { return OperatorInfo{Op::name, Op::arity, Op::complexity}; });
+constexpr auto kInfo =
+    for_operators([]<class Op>() { return OperatorInfo{Op::name, Op::arity, Op::complexity, Op::action}; });
 constexpr auto kValue = for_operators([]<class Op>() { return &value_of<Op>; });
 constexpr auto kHidesFlags = for_operators([]<class Op>() { return hides_flags<Op>(); });
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "action.hpp"
 #include "kernels.hpp"
 
 namespace symseed {
@@ -12,6 +13,7 @@ struct OperatorInfo {
   const char* name;
   int arity;
   int complexity;
+  Action action;  // on physical dimensions
 };
 
 // In opcode order.

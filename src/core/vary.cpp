@@ -120,12 +120,59 @@ void Variation::append_grown(Rng& rng, int least, int most, Child& child) const 
   for (int argument = 0; argument < rules_.arity()[op]; ++argument) append_grown(rng, least - 1, most - 1, child);
 }
 
+void Variation::append_of(Rng& rng, const Dimension& need, int height, int taken, Child& child) {
+  const std::size_t count = weights_.size();
+  walker_.reset(need, taken);
+  while (!walker_.is_complete()) {
+    const double total = walker_.weights(weights_.data());
+    if (total == 0.0) return;
+    // Operators above the height and terminals from there on, if there are any that fit.
+    const bool wants_operator = walker_.depth() < height;
+    double wanted = 0.0;
+    for (std::size_t t = 0; t < count; ++t) {
+      if ((rules_.arity()[t] > 0) == wants_operator) wanted += weights_[t];
+    }
+    double rest = rng.uniform() * (wanted > 0.0 ? wanted : total);
+    std::size_t drawn = 0;
+    for (std::size_t t = 0; t < count; ++t) {
+      if (weights_[t] == 0.0 || (wanted > 0.0 && (rules_.arity()[t] > 0) != wants_operator)) continue;
+      drawn = t;
+      rest -= weights_[t];
+      if (rest < 0.0) break;
+    }
+    append_new(static_cast<Token>(drawn), child);
+    walker_.push(static_cast<Token>(drawn));
+  }
+}
+
+int Variation::draw_partner(Rng& rng, int begin, int length) {
+  const std::size_t own = static_cast<std::size_t>(begin);
+  for (const bool both : {true, false}) {
+    partners_.clear();
+    for (int i = 1; i < length; ++i) {
+      const std::size_t other = static_cast<std::size_t>(i);
+      const bool to_first = second_.values[other].meets(first_.needs[own]);
+      const bool to_second = first_.values[own].meets(second_.needs[other]);
+      if (both ? to_first && to_second : to_first || to_second) partners_.push_back(i);
+    }
+    if (!partners_.empty()) return partners_[rng.below(static_cast<std::uint32_t>(partners_.size()))];
+  }
+  return -1;
+}
+
+int Variation::tries() const {
+  constexpr int kMore = 20;
+  return settings_.retries + 1 + (dimensions_ != nullptr ? kMore : 0);
+}
+
 bool Variation::random_tree(Rng& rng, int least, int most, Child& child) {
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
     clear(child);
     const int height = draw_position(rng, least, most + 1);
-    if (rng.chance(0.5)) {
+    if (dimensions_ != nullptr) {
+      append_of(rng, dimensions_->target(), height, 0, child);
+    } else if (rng.chance(0.5)) {
       append_tree(rng, height, child);
     } else {
       append_grown(rng, least, height, child);
@@ -144,9 +191,15 @@ void Variation::crossover(Rng& rng, Row first, Row second, Child& first_child, C
   };
   bool is_first_done = false;
   bool is_second_done = false;
-  for (int i = 0; i <= settings_.retries && first.length > 1 && second.length > 1; ++i) {
+  if (dimensions_ != nullptr) {
+    dimensions_->measure(first.tokens, first.length, first_);
+    dimensions_->measure(second.tokens, second.length, second_);
+  }
+  for (int i = 0; i < tries() && first.length > 1 && second.length > 1; ++i) {
     const int begin_1 = draw_position(rng, 1, first.length);
-    const int begin_2 = draw_position(rng, 1, second.length);
+    const int begin_2 =
+        dimensions_ != nullptr ? draw_partner(rng, begin_1, second.length) : draw_position(rng, 1, second.length);
+    if (begin_2 < 0) continue;
     const int end_1 = subtree_end(rules_.arity(), first.tokens, begin_1);
     const int end_2 = subtree_end(rules_.arity(), second.tokens, begin_2);
     if (!is_first_done) {
@@ -185,9 +238,14 @@ void Variation::apply(Rng& rng, Row parent, Mutation mutation, Child& child) {
     case Mutation::subtree: {
       const int begin = draw_position(rng, 0, parent.length);
       const int height = draw_position(rng, 0, settings_.new_depth + 1);
+      const int end = subtree_end(arity, parent.tokens, begin);
       append(parent, 0, begin, child);
-      append_tree(rng, height, child);
-      append(parent, subtree_end(arity, parent.tokens, begin), parent.length, child);
+      if (dimensions_ != nullptr) {
+        append_of(rng, first_.needs[static_cast<std::size_t>(begin)], height, parent.length - (end - begin), child);
+      } else {
+        append_tree(rng, height, child);
+      }
+      append(parent, end, parent.length, child);
       return;
     }
     case Mutation::point: {
@@ -259,7 +317,8 @@ void Variation::apply(Rng& rng, Row parent, Mutation mutation, Child& child) {
 }
 
 void Variation::mutate(Rng& rng, Row parent, Mutation mutation, Child& child) {
-  for (int i = 0; i <= settings_.retries; ++i) {
+  if (dimensions_ != nullptr) dimensions_->measure(parent.tokens, parent.length, first_);
+  for (int i = 0; i < tries(); ++i) {
     apply(rng, parent, mutation, child);
     if (is_legal(child)) return;
   }

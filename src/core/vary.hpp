@@ -1,7 +1,8 @@
 // Variation: (random source, parents) -> child. Operators of the paper's genetic programming, over prefix rows.
 //
 // A child that breaks a rule is made again, up to `retries` times, and then becomes a copy of its parent. Constants
-// move with their tokens; a new constant starts at 1.
+// move with their tokens; a new constant starts at 1. Where the rules have dimensions, which few changes keep, subtrees
+// are swapped for those of the same dimension, new ones are grown along the walker, and there are more retries.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,12 @@ struct VarySettings {
 class Variation {
  public:
   Variation(const Rules& rules, const VarySettings& settings)
-      : rules_(rules), settings_(settings), has_constants_(rules.vocabulary().has_constants()), walker_(rules) {}
+      : rules_(rules),
+        settings_(settings),
+        has_constants_(rules.vocabulary().has_constants()),
+        walker_(rules),
+        dimensions_(rules.dimensions()),
+        weights_(rules.vocabulary().size()) {}
 
   // The best of `size` rows drawn with replacement; the first drawn of equals.
   static std::size_t tournament(Rng& rng, const double* reward, std::size_t count, int size);
@@ -67,11 +73,22 @@ class Variation {
   // A token of one of these opcodes, drawn evenly; kPad where the library has none.
   Token draw_opcode(Rng& rng, std::initializer_list<int> opcodes) const;
   static void clear(Child& child);
+  // A tree of about this height that has a dimension, beside `taken` tokens of its row.
+  void append_of(Rng& rng, const Dimension& need, int height, int taken, Child& child);
+  // A subtree of `other` that may stand at `begin` of the other row, and the other way round if there is such a one;
+  // -1 where there is none.
+  int draw_partner(Rng& rng, int begin, int length);
+  int tries() const;
 
   const Rules& rules_;
   const VarySettings& settings_;
   bool has_constants_;  // if not, a child's constants are left empty
   Walker walker_;
+  const Dimensions* dimensions_;  // null where any will do
+  Dimensions::Measures first_;    // of a parent
+  Dimensions::Measures second_;   // of the one that it crosses with
+  std::vector<double> weights_;
+  std::vector<int> partners_;
 };
 
 // One generation: as many children as rows, from tournament winners, pairs crossed, rows mutated.

@@ -16,7 +16,8 @@ void insert(TokenSet& set, Token token) { set[token / 64] |= Word{1} << (token %
 }  // namespace
 
 Rules::Rules(Vocabulary vocabulary, int min_length, int max_length, std::vector<Relation> relations,
-             std::vector<Limit> limits, std::vector<TokenSet> needed, Priors priors)
+             std::vector<Limit> limits, std::vector<TokenSet> needed, std::optional<Dimensions> dimensions,
+             Priors priors)
     : vocabulary_(std::move(vocabulary)),
       min_length_(min_length),
       max_length_(max_length),
@@ -27,6 +28,7 @@ Rules::Rules(Vocabulary vocabulary, int min_length, int max_length, std::vector<
       beside_(vocabulary_.size()),
       limits_(std::move(limits)),
       needed_(std::move(needed)),
+      dimensions_(std::move(dimensions)),
       priors_(std::move(priors)),
       by_arity_(3) {
   for (std::size_t t = 0; t < vocabulary_.size(); ++t) {
@@ -43,9 +45,23 @@ Rules::Rules(Vocabulary vocabulary, int min_length, int max_length, std::vector<
   below_.resize(operators_.size() * static_cast<std::size_t>(words_));
   for (const Relation& relation : relations) add(relation);
   find_smallest();
+  if (dimensions_) {
+    const auto at = [&](Token op) { return static_cast<std::size_t>(place_[op] * words_); };
+    dimensions_->obey(
+        [&](Token op, std::size_t argument, Token below) {
+          return contains(below_.data() + at(op), below) ||
+                 contains(below_argument_.data() + 2 * at(op) + argument * static_cast<std::size_t>(words_), below);
+        },
+        [&](Token op, Token first, Token second) {
+          return std::any_of(pairs_.begin(), pairs_.end(), [&](const Pair& pair) {
+            return contains(pair.effectors.data(), op) && contains(pair.targets.data(), first) &&
+                   contains(pair.targets.data(), second);
+          });
+        });
+  }
   const bool has_siblings =
       std::any_of(beside_.begin(), beside_.end(), [](const TokenSet& set) { return !set.empty(); });
-  is_plain_ = words_ == 1 && limits_.empty() && needed_.empty() && pairs_.empty() && !has_siblings;
+  is_plain_ = words_ == 1 && limits_.empty() && needed_.empty() && pairs_.empty() && !has_siblings && !dimensions_;
 }
 
 void Rules::add(const Relation& relation) {
@@ -134,11 +150,24 @@ Walker::Walker(const Rules& rules)
       frames_(static_cast<std::size_t>(rules.max_length_) + 1),
       below_((static_cast<std::size_t>(rules.max_length_) + 2) * static_cast<std::size_t>(rules.words_)),
       counts_(rules.limits_.size()),
-      met_(rules.needed_.size()) {
+      met_(rules.needed_.size()),
+      measures_(rules.dimensions_ ? frames_.size() : 0) {
   reset();
 }
 
 void Walker::reset() {
+  clear();
+  if (rules_.dimensions_) begin(rules_.dimensions_->target());
+}
+
+void Walker::reset(const Dimension& need, int taken) {
+  clear();
+  length_ = taken;
+  find_room();
+  begin(need);
+}
+
+void Walker::clear() {
   std::fill(counts_.begin(), counts_.end(), 0);
   std::fill(met_.begin(), met_.end(), std::uint8_t{0});
   depth_ = 0;
@@ -146,6 +175,107 @@ void Walker::reset() {
   open_ = 1;
   smallest_rest_ = rules_.smallest_root_;
   find_room();
+}
+
+void Walker::begin(const Dimension& need) {
+  need_ = need;
+  sizes_ = rules_.dimensions_->sizes(need_);
+  after_ = after(need_, need_.is_any);
+}
+
+void Walker::measure(Token token) {
+  const Dimensions& dimensions = *rules_.dimensions_;
+  const std::size_t depth = static_cast<std::size_t>(depth_);
+  if (rules_.vocabulary_.arity[token] > 0) {
+    Measure& own = measures_[depth] = {need_, {}, 0};
+    need_ = dimensions.first(token, own.need);
+    if (rules_.vocabulary_.arity[token] == 2) {
+      // What the second must be is known already, unless it depends on the first.
+      const Dimension second = dimensions.second(token, own.need, {{}, true});
+      const std::size_t place = static_cast<std::size_t>(rules_.place_[token]);
+      own.reserve = std::max(0, dimensions.least(second) - rules_.smallest_argument_[place * 2 + 1]);
+      smallest_rest_ += own.reserve;
+    }
+  } else {
+    Dimension value = dimensions.of(token);
+    for (std::size_t i = depth; i-- > 0;) {
+      const Frame& frame = frames_[i];
+      Measure& own = measures_[i];
+      if (frame.argument + 1 < frame.arity) {
+        own.first = value;
+        need_ = dimensions.second(frame.token, own.need, value);
+        smallest_rest_ -= own.reserve;
+        break;
+      }
+      value =
+          frame.arity == 1 ? dimensions.value(frame.token, value, {}) : dimensions.value(frame.token, own.first, value);
+    }
+  }
+  sizes_ = dimensions.sizes(need_);
+}
+
+int Walker::after(Dimension value, bool is_open) const {
+  const Dimensions& dimensions = *rules_.dimensions_;
+  int total = smallest_rest_ - slot_size_ + is_open;
+  if (dimensions.is_free()) return total;
+  // The value of each operator above, as far as it is known: `value` times `factors` that are still to be chosen, for
+  // which `total` has `counted` tokens.
+  int factors = is_open;
+  int counted = is_open;
+  int roots = 0;
+  for (std::size_t i = static_cast<std::size_t>(depth_); i-- > 0;) {
+    const Frame& frame = frames_[i];
+    const Measure& own = measures_[i];
+    const Action::Kind kind = dimensions.action(frame.token).kind;
+    if (frame.argument + 1 < frame.arity) {
+      const int second = rules_.smallest_argument_[frame.place * 2u + 1] + own.reserve;
+      if (kind == Action::Kind::product && own.need.is_any) {
+        ++factors;
+        counted += second;
+      } else if (kind == Action::Kind::product) {
+        const Dimension rest = dimensions.second(frame.token, own.need, value);
+        total += std::max(0, dimensions.least_of_factors(rest, factors + 1) - roots - counted - second);
+      } else if (kind == Action::Kind::alike && own.need.is_any && factors == 0) {
+        total += std::max(0, dimensions.least(value) - second);
+      }
+    } else if (own.need.is_any && factors > 0 && kind == Action::Kind::power) {
+      value = dimensions.value(frame.token, value, {});
+      roots += dimensions.action(frame.token).power / dimensions.action(frame.token).root != 1;
+    } else if (own.need.is_any) {
+      value =
+          frame.arity == 1 ? dimensions.value(frame.token, value, {}) : dimensions.value(frame.token, own.first, value);
+    }
+    if (!own.need.is_any) {
+      value = own.need;
+      factors = counted = roots = 0;
+    } else if (factors == 0 && dimensions.least(value) > rules_.max_length_) {
+      return rules_.max_length_;
+    }
+  }
+  return total;
+}
+
+int Walker::estimate(Token token) const {
+  const Dimensions& dimensions = *rules_.dimensions_;
+  int size = sizes_[token];
+  if (dimensions.is_free() && !need_.is_any && dimensions.action(token).kind == Action::Kind::power) {
+    size = std::max(size, 1 + dimensions.least_below(token, dimensions.first(token, need_)));
+  }
+  if (size > static_cast<int>(room_)) return rules_.max_length_ + 1;
+  if (!need_.is_any) return size + after_;
+  if (rules_.vocabulary_.arity[token] == 0) return 1 + after(dimensions.of(token), false);
+  if (dimensions.action(token).kind == Action::Kind::pure) return size + after({}, false);
+  return std::max(after_, size + smallest_rest_ - slot_size_);
+}
+
+Word Walker::misfits(int word) const {
+  const std::size_t begin = static_cast<std::size_t>(word) * 64;
+  const std::size_t end = std::min(begin + 64, rules_.vocabulary_.size());
+  Word set = 0;
+  for (std::size_t t = begin; t < end; ++t) {
+    if (!fits(static_cast<Token>(t))) set |= Word{1} << (t - begin);
+  }
+  return set;
 }
 
 void Walker::logits(double* out) const {
@@ -160,11 +290,53 @@ void Walker::logits(double* out) const {
   const std::size_t count = rules_.vocabulary_.size();
   Word set = 0;
   for (std::size_t t = 0; t < count; ++t) {
-    if (t % 64 == 0) set = forbidden(static_cast<int>(t / 64));
+    if (t % 64 == 0) set = barred<Any>(static_cast<int>(t / 64));
     const bool is_terminal = rules_.vocabulary_.arity[t] == 0;
     const bool is_penalised = distance < 0.0 ? is_terminal && open_ == 1 : !is_terminal;
     out[t] = (set >> (t % 64)) & 1 ? -std::numeric_limits<double>::infinity()
                                    : priors.bias[t] - (is_penalised ? penalty : 0.0);
+  }
+  if (rules_.dimensions_) weigh(out);
+}
+
+double Walker::weights(double* out) const {
+  const std::size_t count = rules_.vocabulary_.size();
+  logits(out);
+  const double largest = *std::max_element(out, out + count);
+  if (std::isinf(largest)) return 0.0;
+  double total = 0.0;
+  for (std::size_t t = 0; t < count; ++t) total += out[t] = std::exp(out[t] - largest);
+  return total;
+}
+
+void Walker::weigh(double* logits) const {
+  // An expression of one dimension has few ends, and most beginnings lead away from it: were nothing done, nearly every
+  // walk would go on until its length forbids more. So terminals that fit weigh as much as all would, and other tokens
+  // less for each token that they take beyond their arguments.
+  constexpr double kDetour = 1.5;
+  // What an operator here will have, and so what must come after it, is not known before its arguments are.
+  constexpr double kUnknown = 7.0;
+  const bool is_open = need_.is_any && !rules_.dimensions_->is_free();
+  const int least = smallest_rest_ - slot_size_ + 1;
+  int terminals = 0;
+  int fitting = 0;
+  for (std::size_t t = 0; t < rules_.vocabulary_.size(); ++t) {
+    if (std::isinf(logits[t])) continue;
+    const int total = estimate(static_cast<Token>(t));
+    const bool is_terminal = rules_.vocabulary_.arity[t] == 0;
+    terminals += is_terminal;
+    if (total > rules_.max_length_ - length_) {
+      logits[t] = -std::numeric_limits<double>::infinity();
+    } else {
+      fitting += is_terminal;
+      logits[t] -= kDetour * std::max(0, total - least - rules_.vocabulary_.arity[t]);
+      const bool is_unknown =
+          is_open && !is_terminal && rules_.dimensions_->action(static_cast<Token>(t)).kind != Action::Kind::pure;
+      if (is_unknown) logits[t] -= kUnknown;
+    }
+  }
+  for (std::size_t t = 0; fitting > 0 && t < rules_.vocabulary_.size(); ++t) {
+    if (rules_.vocabulary_.arity[t] == 0) logits[t] += std::log(static_cast<double>(terminals) / fitting);
   }
 }
 
@@ -186,15 +358,6 @@ int first_violation(Walker& walker, const Token* tokens, int length) {
   walker.reset();
   return walker.rules().is_plain() ? first_violation_in<Walker::Plain>(walker, tokens, length)
                                    : first_violation_in<Walker::Any>(walker, tokens, length);
-}
-
-bool PriorRunner::look() {
-  walker_.logits(weights_.data());
-  const double largest = *std::max_element(weights_.begin(), weights_.end());
-  if (std::isinf(largest)) return false;
-  total_ = 0.0;
-  for (double& weight : weights_) total_ += weight = std::exp(weight - largest);
-  return true;
 }
 
 }  // namespace symseed

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "dimensions.hpp"
 #include "rng.hpp"
 #include "rows.hpp"
 
@@ -51,7 +53,7 @@ struct Priors {
 class Rules {
  public:
   Rules(Vocabulary vocabulary, int min_length, int max_length, std::vector<Relation> relations,
-        std::vector<Limit> limits, std::vector<TokenSet> needed, Priors priors);
+        std::vector<Limit> limits, std::vector<TokenSet> needed, std::optional<Dimensions> dimensions, Priors priors);
 
   const Vocabulary& vocabulary() const { return vocabulary_; }
   const std::uint8_t* arity() const { return vocabulary_.arity.data(); }
@@ -62,6 +64,8 @@ class Rules {
   // Tokens of one arity, for operators that draw new ones.
   std::span<const Token> of_arity(int arity) const { return by_arity_[static_cast<std::size_t>(arity)]; }
   std::span<const Token> operators() const { return operators_; }
+  // What expressions must have the dimension of, or null.
+  const Dimensions* dimensions() const { return dimensions_ ? &*dimensions_ : nullptr; }
 
  private:
   friend class Walker;
@@ -87,6 +91,7 @@ class Rules {
   std::vector<Pair> pairs_;
   std::vector<Limit> limits_;
   std::vector<TokenSet> needed_;  // an expression holds at least one token of each
+  std::optional<Dimensions> dimensions_;
   Priors priors_;
   // Size of the smallest expression below a token that its argument rules allow, and of the smallest argument; a size
   // above max_length_ means that there is none.
@@ -114,9 +119,12 @@ class Walker {
 
   const Rules& rules() const { return rules_; }
   void reset();
+  // Begins a subtree of a row that has `taken` tokens beside it, where a dimension is needed.
+  void reset(const Dimension& need, int taken);
   bool is_complete() const { return open_ == 0; }
   int length() const { return length_; }
   int open() const { return open_; }
+  int depth() const { return depth_; }
   // Parent and left sibling of the token to come, -1 where there is none.
   int parent() const { return depth_ > 0 ? frames_[static_cast<std::size_t>(depth_ - 1)].token : -1; }
   int sibling() const {
@@ -126,16 +134,22 @@ class Walker {
   // Word `word` of the set of tokens that may not come next. Not for a complete expression. Kind says what the compiler
   // may know about the rules.
   template <class Kind = Any>
-  Word forbidden(int word) const;
+  Word forbidden(int word) const {
+    const Word set = barred<Kind>(word);
+    return Kind::is_plain || !rules_.dimensions_ ? set : set | misfits(word);
+  }
   template <class Kind = Any>
   bool allows(Token token) const {
-    return !((forbidden<Kind>(Kind::words == 1 ? 0 : token / 64) >> (token % 64)) & 1);
+    if ((barred<Kind>(Kind::words == 1 ? 0 : token / 64) >> (token % 64)) & 1) return false;
+    return Kind::is_plain || !rules_.dimensions_ || fits(token);
   }
   // The next token, whether allowed or not.
   template <class Kind = Any>
   void push(Token token);
   // What the priors say of each token here, -inf where it may not come next.
   void logits(double* out) const;
+  // The same as probabilities in proportion, 0 where a token may not come next. Gives their sum, 0 where none may.
+  double weights(double* out) const;
 
  private:
   struct Frame {
@@ -145,6 +159,29 @@ class Walker {
     std::uint8_t argument;  // which argument comes next
     std::uint16_t place;    // of the token among the operators
   };
+  // What an operator in `frames_` must have as its value, and what its first argument has.
+  struct Measure {
+    Dimension need;
+    Dimension first;
+    int reserve;  // tokens that its second argument takes beyond what smallest_argument_ says
+  };
+  void clear();
+  void begin(const Dimension& need);
+  // Whatever rules but dimensions forbid.
+  template <class Kind>
+  Word barred(int word) const;
+  // Tokens whose dimension cannot be what is needed here, with the tokens that are left.
+  Word misfits(int word) const;
+  bool fits(Token token) const { return estimate(token) <= rules_.max_length_ - length_; }
+  // A lower bound of the tokens to the end of the expression if this one is next.
+  int estimate(Token token) const;
+  // A lower bound of the tokens that come after the next argument if it has this dimension; or, if it `is_open`, of its
+  // own and those after it.
+  int after(Dimension value, bool is_open) const;
+  // Dimensions' part in the logits.
+  void weigh(double* logits) const;
+  // Dimensions, before the token is taken up.
+  void measure(Token token);
   // To be called when the next slot has changed.
   void find_room() {
     int slot = rules_.smallest_root_;
@@ -168,10 +205,15 @@ class Walker {
   int smallest_rest_ = 1;  // least number of tokens that all open arguments take together
   int slot_size_ = 1;      // of them, those of the next one
   std::size_t room_ = 0;   // tokens that the next argument may take at most
+  // Only where the rules have dimensions.
+  std::vector<Measure> measures_;  // beside frames_
+  Dimension need_;                 // of the next argument
+  const std::uint16_t* sizes_ = nullptr;
+  int after_ = 0;  // what `after` says of the next argument
 };
 
 template <class Kind>
-inline Word Walker::forbidden(int word) const {
+inline Word Walker::barred(int word) const {
   const std::size_t w = static_cast<std::size_t>(word);
   const std::size_t words = static_cast<std::size_t>(Kind::words > 0 ? Kind::words : rules_.words_);
   // Length: the token's smallest expression must fit into what the other open arguments leave.
@@ -207,6 +249,7 @@ inline void Walker::push(Token token) {
   if constexpr (!Kind::is_plain) {
     for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += contains(rules_.limits_[i].tokens.data(), token);
     for (std::size_t i = 0; i < met_.size(); ++i) met_[i] |= contains(rules_.needed_[i].data(), token);
+    if (rules_.dimensions_) measure(token);
   }
   const int arity = rules_.vocabulary_.arity[token];
   smallest_rest_ -= slot_size_;
@@ -236,6 +279,9 @@ inline void Walker::push(Token token) {
     }
   }
   find_room();
+  if constexpr (!Kind::is_plain) {
+    if (rules_.dimensions_) after_ = after(need_, need_.is_any);
+  }
 }
 
 // The first position whose token is not allowed there; the length where the expression is not complete or goes on after
@@ -250,7 +296,7 @@ class PriorRunner {
   Walker& walker() { return walker_; }
   void reset() { walker_.reset(); }
   // Unnormalised probabilities of the next token, 0 where it is not allowed; false where nothing is.
-  bool look();
+  bool look() { return (total_ = walker_.weights(weights_.data())) > 0.0; }
   const double* weights() const { return weights_.data(); }
   double total() const { return total_; }
   void take(Token token) { walker_.push(token); }

@@ -92,6 +92,8 @@ class Rules:
         bias: npt.NDArray[np.float64],
         soft_location: float,
         soft_variance: float,
+        dimensions: npt.NDArray[np.int32] | None = None,
+        free_constants: bool = True,
     ) -> None:
         """Compile rules; sets of tokens are lists of ids.
 
@@ -103,6 +105,9 @@ class Rules:
             needed: at least one of each set in a row.
             bias: (T,), added to every logit.
             soft_location, soft_variance: the soft length prior; a variance of 0 switches it off.
+            dimensions: (T + 1, up to 8), exponents of the physical dimension of each terminal and of the target, in
+                any unit; a root that does not give whole exponents is forbidden. An expression must have the target's.
+            free_constants: fitted constants have whatever dimension is needed, not the one given.
         """
     def logits(self, prefix: npt.NDArray[np.uint16]) -> npt.NDArray[np.float64]:
         """Return what the priors add to each token's logit after `prefix`, -inf where it may not come next, as (T,)."""

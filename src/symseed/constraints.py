@@ -1,19 +1,21 @@
 """Constraints: what no expression of a search space may be.
 
-A constraint says itself in terms of three kinds of rule (`Relation`, `Limit`, `Need`), which the core compiles into
-tables that one walker reads. Sampling and evolution therefore cannot disagree about them.
+A constraint says itself in terms of four kinds of rule (`Relation`, `Limit`, `Need`, `Dimensional`), which the core
+compiles into tables that one walker reads. Sampling and evolution therefore cannot disagree about them.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from symseed.errors import SettingsError
+from symseed import units
+from symseed.errors import SettingsError, SpaceError
 from symseed.library import Library
 from symseed.tokens import ALIASES, OPERATORS, TokenKind
+from symseed.units import NUMBER, Dimension, UnitLike
 
 
 class Relationship(enum.Enum):
@@ -55,7 +57,17 @@ class Need:
     tokens: tuple[int, ...]
 
 
-Rule: TypeAlias = Relation | Limit | Need
+@dataclass(frozen=True, slots=True)
+class Dimensional:
+    """Each expression has the physical dimension of the target."""
+
+    terminals: tuple[tuple[int, ...], ...]
+    """Exponents of each token's dimension; those of operators say nothing."""
+    target: tuple[int, ...]
+    constants_are_free: bool
+
+
+Rule: TypeAlias = Relation | Limit | Need | Dimensional
 
 
 class Constraint(Protocol):
@@ -187,6 +199,87 @@ class Repeat:
         return f"at most {self.most} of [{', '.join(self.tokens)}]"
 
 
+@dataclass(frozen=True, slots=True)
+class Dimensions:
+    """The expression has the target's physical dimension, and none of its parts adds metres to seconds.
+
+    Sums, `min` and `max` take arguments of one dimension; products, quotients, roots and powers combine them; all other
+    operators, `pow` among them, take and give pure numbers, and fixed numbers are pure. A fitted constant has whatever
+    dimension is needed, unless `constants_are_free` is off: then it is pure too.
+    """
+
+    variables: tuple[tuple[str, Dimension], ...]
+    """Each variable's dimension, by name."""
+    target: Dimension
+    target_name: str = "y"
+    constants_are_free: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        names: Sequence[str],
+        X_units: Sequence[UnitLike] | Mapping[str, UnitLike],
+        y_units: UnitLike,
+        *,
+        target_name: str = "y",
+        constants_are_free: bool = True,
+    ) -> Dimensions:
+        """Read units as `units.dimension` does.
+
+        Args:
+            names: the variables.
+            X_units: a list with a unit for each, or a mapping by name, in which those left out are pure numbers.
+            y_units: the target's.
+            target_name: what messages call the target.
+            constants_are_free: whether fitted constants have whatever dimension is needed.
+        """
+        if isinstance(X_units, Mapping):
+            for name in X_units:
+                if name not in names:
+                    raise SettingsError(f"A unit is given for `{name}`, but the variables are {', '.join(names)}.")
+            listed = [X_units.get(name) for name in names]
+        elif isinstance(X_units, str) or len(X_units) != len(names):
+            raise SettingsError(
+                f"`X_units` must be a list with a unit for each of the {len(names)} variables ({', '.join(names)}), "
+                f"None for a pure number, or a mapping by name, but it is {X_units!r}."
+            )
+        else:
+            listed = list(X_units)
+        variables = tuple((name, units.dimension(unit, name)) for name, unit in zip(names, listed, strict=True))
+        return cls(variables, units.dimension(y_units, target_name), target_name, constants_are_free)
+
+    def rules(self, library: Library) -> Sequence[Rule]:
+        """Return the one rule.
+
+        Raises:
+            SpaceError: where no product of powers of the variables has the target's dimension.
+        """
+        known = dict(self.variables)
+        for variable in library.variables:
+            if variable.name not in known:
+                raise SettingsError(f"The dimension of `{variable.name}` must be given, but there is none.")
+        own = {variable.name: known[variable.name] for variable in library.variables}
+        if not self.is_possible(library):
+            raise SpaceError(
+                f"No formula over {_listed(own)} can have the dimension of `{self.target_name}` ({self.target}): no "
+                "product of their powers does. Correct the units, add the variable that is missing, or let fitted "
+                "constants have units."
+            )
+        of_tokens = [own[t.name] if t.kind is TokenKind.VARIABLE else NUMBER for t in library.tokens]
+        *terminals, target = units.integers([*of_tokens, self.target])
+        return [Dimensional(tuple(terminals), target, self.constants_are_free)]
+
+    def is_possible(self, library: Library) -> bool:
+        """Return whether a product of powers of the library's variables, or a free constant, can be the target."""
+        has_free = library.has_constants and self.constants_are_free
+        known = dict(self.variables)
+        return has_free or units.spans([known[variable.name] for variable in library.variables], self.target)
+
+    def describe(self) -> str:
+        """Say it in a sentence."""
+        return f"`{self.target_name}` ({self.target}) from {_listed(dict(self.variables))}"
+
+
 PAPER: tuple[Constraint, ...] = (NoInverses(), NoNestedTrigonometry(), NoLoneConstants(), NeedsInput())
 """The constraints of the paper's experiments, beside length."""
 
@@ -200,3 +293,7 @@ def _ids(library: Library, names: tuple[str, ...]) -> tuple[int, ...]:
                 f"A constraint names `{name}`, which is neither an operator nor a token of the library."
             )
     return tuple(library.ids(names))
+
+
+def _listed(dimensions: Mapping[str, Dimension]) -> str:
+    return ", ".join(f"`{name}` ({dimension})" for name, dimension in dimensions.items()) or "no variables"

@@ -21,7 +21,7 @@ import numpy as np
 from symseed import numbers, probes
 from symseed.assembly import Assembler, AssemblySettings
 from symseed.completion import CompletionCounts
-from symseed.constraints import Constraint
+from symseed.constraints import Constraint, Dimensions
 from symseed.dataset import Dataset
 from symseed.description import description_lengths, shortest
 from symseed.errors import DataError, SettingsError
@@ -221,6 +221,10 @@ class Portfolio:
         whole = Writer(with_constants(library))
         self._writer = whole.of_columns([int(column) for column in order if column in whole.columns])
         self._started = time.monotonic() - (0.0 if begin is None else begin.seconds)
+        # Where only a constant can have the units that y has, searches without constants are left out.
+        every = list(enumerate(settings.tracks))
+        self._tracks = [(i, track) for i, track in every if self._is_possible(track)] or every
+        self._dimensions = self._dimension_space()
         self._runs = self._begun(None if begin is None else begin.tracks)
         self._assembler: Assembler | None = None
         self._pool = _Pool(self._writer, dataset)
@@ -229,7 +233,8 @@ class Portfolio:
         self._state = begin
         if begin is not None:
             self._own_charged, self._unchanged = begin.charged, begin.unchanged
-            self._pool.add([*begin.formulas, begin.number])
+            self._pool.fall_back_on(begin.number)
+            self._pool.add([*begin.formulas, *self._possible([begin.number])])
             self._assembler = self._assembler_of(begin.turn >= settings.enlarged)
 
     def turns(self) -> Iterator[Turn]:
@@ -301,20 +306,19 @@ class Portfolio:
         )
 
     def _begun(self, states: Sequence[TrackState] | None) -> list[_Run]:
-        tracks = self._settings.tracks
-        begins = (None,) * len(tracks) if states is None else states
+        begins = (None,) * len(self._tracks) if states is None else states
         return [
             _Run(self, track, self._seed + 7919 * i, begin)
-            for i, (track, begin) in enumerate(zip(tracks, begins, strict=True))
+            for (i, track), begin in zip(self._tracks, begins, strict=True)
         ]
 
     def _begin(self) -> None:
-        mean = float(np.average(self._dataset.y, weights=self._dataset.weights))
-        number = self._writer.number(mean)
+        mean = self._writer.number(float(np.average(self._dataset.y, weights=self._dataset.weights)))
         if self._dataset.loss is not None:
-            number = part_of(polished(self._writer.population([number]), self._dataset), 0)
-        self._pool.add([number])
-        known = [part for part in map(self._writer.part, self._known) if part is not None]
+            mean = part_of(polished(self._writer.population([mean]), self._dataset), 0)
+        self._pool.add(self._possible([mean]))
+        self._pool.fall_back_on(mean)
+        known = self._possible([part for part in map(self._writer.part, self._known) if part is not None])
         if known:
             fitted = polished(self._writer.population(known), self._dataset)
             self._pool.add([part_of(fitted, row) for row in range(len(fitted))])
@@ -339,7 +343,7 @@ class Portfolio:
 
     def _take(self, parts: Sequence[Part]) -> None:
         """Fit formulas, and tidy those of the shortest description."""
-        short = [part for part in dict.fromkeys(parts) if len(part) <= self._longest]
+        short = self._possible([part for part in dict.fromkeys(parts) if len(part) <= self._longest])
         if not short:
             return
         self._own_charged += len(short)
@@ -348,7 +352,25 @@ class Portfolio:
         order = np.argsort(lengths, kind="stable")[: self._settings.tidied]
         chosen = [part_of(population, int(i)) for i in order if np.isfinite(lengths[i])]
         self._pool.add(chosen)
-        self._pool.add([tidied(self._writer, part, self._dataset) for part in chosen])
+        self._pool.add(self._possible([tidied(self._writer, part, self._dataset) for part in chosen]))
+
+    def _is_possible(self, track: Track) -> bool:
+        rules = [constraint for constraint in track.constraints if isinstance(constraint, Dimensions)]
+        return all(constraint.is_possible(track.library(self._library)) for constraint in rules)
+
+    def _dimension_space(self) -> SearchSpace | None:
+        """What has y's dimension, whatever else a track forbids; None where units were not given."""
+        constraints = [constraint for track in self._settings.tracks for constraint in track.constraints]
+        rules = dict.fromkeys(constraint for constraint in constraints if isinstance(constraint, Dimensions))
+        longest = max([self._longest, *map(len, self._known)])
+        return SearchSpace(self._writer.library, 1, longest, tuple(rules)) if rules else None
+
+    def _possible(self, parts: Sequence[Part]) -> list[Part]:
+        """Those that have y's dimension, of parts that were made outside a search."""
+        if self._dimensions is None or not parts:
+            return list(parts)
+        legal = self._dimensions.violations(self._writer.population(parts)) == -1
+        return [part for part, is_legal in zip(parts, legal, strict=True) if is_legal]
 
     @property
     def _longest(self) -> int:
@@ -501,15 +523,10 @@ class _Pool:
         self._writer, self._dataset = writer, dataset
         self._by_length: dict[int, Formula] = {}
         self._number: Formula | None = None  # the best of those that explain nothing
+        self._fallback: Formula | None = None
 
     def add(self, parts: Sequence[Part]) -> None:
-        if not parts:
-            return
-        population = self._writer.population(parts)
-        errors = self._dataset.mean_squares(evaluate(population, self._dataset).error)
-        lengths = description_lengths(population, self._dataset)
-        for row in np.flatnonzero(np.isfinite(lengths)):
-            formula = Formula(population[int(row)], float(errors[row]), float(lengths[row]))
+        for formula in self._judged(parts):
             size = len(formula.expression)
             known = self._by_length.get(size)
             if known is None or formula.description < known.description:
@@ -518,20 +535,36 @@ class _Pool:
             if is_number and (self._number is None or formula.description < self._number.description):
                 self._number = formula
 
+    def fall_back_on(self, part: Part) -> None:
+        """What is chosen while there is nothing else; it is not on the front."""
+        self._fallback = next(iter(self._judged([part])), None)
+
+    def _judged(self, parts: Sequence[Part]) -> list[Formula]:
+        if not parts:
+            return []
+        population = self._writer.population(parts)
+        errors = self._dataset.mean_squares(evaluate(population, self._dataset).error)
+        lengths = description_lengths(population, self._dataset)
+        return [
+            Formula(population[int(row)], float(errors[row]), float(lengths[row]))
+            for row in np.flatnonzero(np.isfinite(lengths))
+        ]
+
     @property
     def parts(self) -> tuple[Part, ...]:
         return tuple(formula.part for formula in self._by_length.values())
 
     @property
     def number(self) -> Part:
-        assert self._number is not None, "the mean of y was put in first"
-        return self._number.part
+        number = self._number or self._fallback
+        assert number is not None, "the mean of y was put in first"
+        return number.part
 
     @property
     def best(self) -> Formula | None:
         """The formula of the shortest description, or the mere number where that is as good."""
         if not self._by_length:
-            return None
+            return self._fallback
         formulas = [*self._by_length.values(), *([] if self._number is None else [self._number])]
         lengths = [formula.description for formula in formulas]
         return formulas[shortest(lengths, [formula is self._number for formula in formulas])]
@@ -550,8 +583,10 @@ class _Pool:
 
     @property
     def is_solved(self) -> bool:
-        if self.best is None or self._dataset.deviation == 0.0:
-            return self.best is not None
+        if self.best is None or not self._by_length:
+            return False
+        if self._dataset.deviation == 0.0:
+            return True
         small = self.best.mean_square <= SOLVED_NMSE * self._dataset.deviation**2
         values = [value for value in self.best.expression.constants if not np.isnan(value)]
         fitted = sum(numbers.cost(value) is None for value in values)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed import _core
-from symseed.constraints import PAPER, Constraint, Limit, Need, Relation
+from symseed.constraints import PAPER, Constraint, Dimensional, Limit, Need, Relation
 from symseed.errors import SettingsError, SpaceError
 from symseed.expression import Expression
 from symseed.library import Library, TokenIds
@@ -57,6 +57,10 @@ class SearchSpace:
     def _compile(self, constraints: Sequence[Constraint], min_length: int, max_length: int) -> _core.Rules:
         rules = [rule for constraint in constraints for rule in constraint.rules(self.library)]
         bias = np.zeros(len(self.library)) if self.uniform_arity is None else self.uniform_arity.bias(self.library)
+        dimensional = [rule for rule in rules if isinstance(rule, Dimensional)]
+        if len(dimensional) > 1:
+            raise SettingsError(f"A space has at most one `Dimensions`, but {len(dimensional)} were given.")
+        dimensions = [np.array([*rule.terminals, rule.target], dtype=np.int32) for rule in dimensional]
         return _core.Rules(
             self.library.vocabulary,
             min_length,
@@ -71,6 +75,8 @@ class SearchSpace:
             bias,
             self.soft_length.location if self.soft_length else 0.0,
             self.soft_length.variance if self.soft_length else 0.0,
+            dimensions[0] if dimensions else None,
+            all(rule.constants_are_free for rule in dimensional),
         )
 
     def allowed(self, prefix: Sequence[int]) -> npt.NDArray[np.bool_]:

@@ -1,0 +1,319 @@
+#include "dimensions.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace symseed {
+namespace {
+
+// Pairs of dimensions that are looked at for products, so that compiling rules takes milliseconds.
+constexpr std::size_t kPairs = 10'000;
+
+// Of no value: arguments that do not go together, or exponents that cannot be written.
+Dimension nowhere() {
+  Dimension out;
+  out.exponents.fill(std::numeric_limits<std::int32_t>::min());
+  return out;
+}
+
+bool is_nowhere(const Dimension& a) { return a.exponents[0] == std::numeric_limits<std::int32_t>::min(); }
+
+// a to power / root, neither of them any.
+Dimension raised(const Dimension& a, int power, int root) {
+  if (is_nowhere(a)) return a;
+  Dimension out;
+  for (std::size_t i = 0; i < kBases; ++i) {
+    const std::int64_t exponent = std::int64_t{a.exponents[i]} * power;
+    if (exponent % root != 0 || std::abs(exponent / root) > kMostExponent) return nowhere();
+    out.exponents[i] = static_cast<std::int32_t>(exponent / root);
+  }
+  return out;
+}
+
+// a * b^power, where power is 1 or -1.
+Dimension product(const Dimension& a, const Dimension& b, int power) {
+  if (is_nowhere(a) || is_nowhere(b)) return nowhere();
+  Dimension out;
+  for (std::size_t i = 0; i < kBases; ++i) {
+    out.exponents[i] = a.exponents[i] + power * b.exponents[i];
+    if (std::abs(std::int64_t{out.exponents[i]}) > kMostExponent) return nowhere();
+  }
+  return out;
+}
+
+constexpr Dimension kAny{{}, true};
+constexpr Dimension kNumber{};
+
+}  // namespace
+
+Dimension Dimensions::value(Token op, const Dimension& a, const Dimension& b) const {
+  const Action& act = action(op);
+  switch (act.kind) {
+    case Action::Kind::pure:
+      return a.meets(kNumber) && (vocabulary_.arity[op] == 1 || b.meets(kNumber)) ? kNumber : nowhere();
+    case Action::Kind::alike:
+      return a.is_any ? b : a.meets(b) ? a : nowhere();
+    case Action::Kind::product:
+      return a.is_any || b.is_any ? kAny : product(a, b, act.power);
+    case Action::Kind::power:
+      break;
+  }
+  return a.is_any ? kAny : raised(a, act.power, act.root);
+}
+
+Dimension Dimensions::first(Token op, const Dimension& need) const {
+  const Action& act = action(op);
+  switch (act.kind) {
+    case Action::Kind::pure:
+      return kNumber;
+    case Action::Kind::alike:
+      return need;
+    case Action::Kind::product:
+      return kAny;
+    case Action::Kind::power:
+      break;
+  }
+  return need.is_any ? kAny : raised(need, act.root, act.power);
+}
+
+Dimension Dimensions::second(Token op, const Dimension& need, const Dimension& first) const {
+  const Action& act = action(op);
+  if (act.kind == Action::Kind::pure) return kNumber;
+  if (act.kind == Action::Kind::alike) return need.is_any ? first : need;
+  if (need.is_any || first.is_any) return kAny;
+  return act.power > 0 ? product(need, first, -1) : product(first, need, -1);
+}
+
+Dimension Dimensions::first_beside(Token op, const Dimension& need, const Dimension& second) const {
+  const Action& act = action(op);
+  if (act.kind == Action::Kind::pure) return kNumber;
+  if (act.kind == Action::Kind::alike) return need.is_any ? second : need;
+  return need.is_any || second.is_any ? kAny : product(need, second, -act.power);
+}
+
+int Dimensions::least_of_factors(const Dimension& together, int factors) const {
+  if (together.is_any) return factors;
+  if (factors == 1) return least(together);
+  if (!can_join_) return factors;
+  // With one token less than factors, they make one expression.
+  return std::max(factors, std::min(least(together), least(raised(together, -1, 1))) - (factors - 1));
+}
+
+std::size_t Dimensions::Hash::operator()(const Dimension& dimension) const {
+  std::uint64_t hash = 0;
+  for (std::size_t i = 0; i < kBases; i += 2) {
+    const std::uint64_t pair = static_cast<std::uint32_t>(dimension.exponents[i]);
+    hash = mix(hash ^ (pair << 32 | static_cast<std::uint32_t>(dimension.exponents[i + 1])));
+  }
+  return static_cast<std::size_t>(hash);
+}
+
+Dimensions::Dimensions(const Vocabulary& vocabulary, std::vector<Dimension> tokens, const Dimension& target, int none)
+    : vocabulary_(vocabulary), tokens_(std::move(tokens)), target_(target), none_(none) {
+  find_sizes();
+}
+
+void Dimensions::find_sizes() {
+  const int none = none_;
+  // Dimensions by the least number of tokens, layer after layer; and the least of a product's two arguments together.
+  std::vector<std::vector<Dimension>> layers(2);
+  std::vector<std::array<int, 2>> both(2, {none, none});  // by the product's power: 1, -1
+  least_ = {1, none};
+  const auto add = [&](const Dimension& found, std::size_t size) {
+    const auto [place, is_new] = rows_.try_emplace(found, least_.size());
+    if (is_new) {
+      layers[size].push_back(found);
+      least_.push_back(static_cast<int>(size));
+      both.push_back({none, none});
+    }
+    return place->second;
+  };
+  bool has_any = false;
+  std::vector<Action> powers;
+  std::vector<int> products;
+  for (std::size_t t = 0; t < tokens_.size(); ++t) {
+    const Token token = static_cast<Token>(t);
+    if (vocabulary_.arity[t] == 0) {
+      has_any = has_any || tokens_[t].is_any;
+      if (!tokens_[t].is_any) add(tokens_[t], 1);
+    } else if (action(token).kind == Action::Kind::power) {
+      powers.push_back(action(token));
+    } else if (action(token).kind == Action::Kind::product) {
+      products.push_back(action(token).power);
+    }
+  }
+  can_join_ =
+      std::count(products.begin(), products.end(), 1) > 0 && std::count(products.begin(), products.end(), -1) > 0;
+  // A constant can be a pure number too.
+  if (has_any) add(kNumber, 1);
+  std::size_t reach = 1;
+  std::size_t pairs = 0;
+  std::array<int, 2> met{none, none};
+  for (std::size_t size = 2; !has_any && size < static_cast<std::size_t>(none); ++size) {
+    for (std::size_t i = 1; i + 1 < size; ++i) {
+      pairs += layers[i].size() * layers[size - 1 - i].size() * products.size();
+    }
+    if (pairs > kPairs) break;
+    layers.emplace_back();
+    for (const Dimension& below : layers[size - 1]) {
+      for (const Action& act : powers) {
+        const Dimension found = raised(below, act.power, act.root);
+        if (!is_nowhere(found)) add(found, size);
+      }
+    }
+    for (std::size_t i = 1; i + 1 < size; ++i) {
+      for (const Dimension& a : layers[i]) {
+        for (const Dimension& b : layers[size - 1 - i]) {
+          for (const int power : products) {
+            const Dimension found = product(a, b, power);
+            if (is_nowhere(found)) continue;
+            int& together = both[add(found, size)][power > 0 ? 0 : 1];
+            together = std::min(together, static_cast<int>(size) - 1);
+          }
+        }
+      }
+    }
+    reach = size;
+  }
+  // The target may be one step further, made of two that were met.
+  for (std::size_t i = 1; !has_any && !rows_.contains(target_) && i < layers.size(); ++i) {
+    for (const Dimension& a : layers[i]) {
+      for (const int power : products) {
+        const auto b = rows_.find(power > 0 ? product(target_, a, -1) : product(a, target_, -1));
+        if (b == rows_.end()) continue;
+        int& size = met[power > 0 ? 0 : 1];
+        size = std::min(size, static_cast<int>(i) + least_[b->second]);
+      }
+    }
+  }
+  if (std::min(met[0], met[1]) < none - 1) {
+    layers.resize(static_cast<std::size_t>(none) + 1);
+    both[add(target_, static_cast<std::size_t>(1 + std::min(met[0], met[1])))] = met;
+  }
+  // What lies beyond reach counts as nowhere: walks that went there would hardly come back.
+  is_free_ = has_any;
+  if (has_any) least_[1] = 1;
+  sizes_.assign(least_.size() * tokens_.size(), static_cast<std::uint16_t>(none));
+  const auto fill = [&](const Dimension& need, std::size_t at) {
+    const int least_here = has_any ? 1 : least_[at];
+    for (std::size_t t = 0; t < tokens_.size(); ++t) {
+      const Token token = static_cast<Token>(t);
+      int size = none;
+      if (vocabulary_.arity[t] == 0) {
+        if (tokens_[t].meets(need)) size = 1;
+      } else if (action(token).kind == Action::Kind::power) {
+        size = 1 + least(first(token, need));
+      } else if (action(token).kind == Action::Kind::alike) {
+        size = 1 + 2 * least_here;
+      } else if (action(token).kind == Action::Kind::product) {
+        const int pair = both[at][action(token).power > 0 ? 0 : 1];
+        // Two arguments that were not met take at least so many tokens as reach.
+        size = has_any || need.is_any ? 3 : 1 + (pair < none ? pair : std::max(2, static_cast<int>(reach)));
+      } else if (kNumber.meets(need)) {
+        size = 1 + vocabulary_.arity[t] * least(kNumber);
+      }
+      sizes_[at * tokens_.size() + t] = static_cast<std::uint16_t>(std::min(none, size));
+    }
+  };
+  fill(kAny, 0);
+  fill(nowhere(), 1);
+  for (const auto& [dimension, at] : rows_) fill(dimension, at);
+}
+
+void Dimensions::measure(const Token* tokens, int length, Measures& out) const {
+  const std::size_t count = static_cast<std::size_t>(length);
+  out.values.resize(count);
+  out.needs.resize(count);
+  std::vector<std::size_t> ends(count);
+  for (std::size_t i = count; i-- > 0;) {
+    ends[i] = i + 1;
+    if (vocabulary_.arity[tokens[i]] > 0) ends[i] = ends[i + 1];
+    out.values[i] = of(tokens[i]);
+    if (vocabulary_.arity[tokens[i]] == 1) out.values[i] = value(tokens[i], out.values[i + 1], {});
+    if (vocabulary_.arity[tokens[i]] == 2) {
+      out.values[i] = value(tokens[i], out.values[i + 1], out.values[ends[i]]);
+      ends[i] = ends[ends[i]];
+    }
+  }
+  out.needs[0] = target_;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (vocabulary_.arity[tokens[i]] == 1) out.needs[i + 1] = first(tokens[i], out.needs[i]);
+    if (vocabulary_.arity[tokens[i]] == 2) {
+      const std::size_t second_at = ends[i + 1];
+      out.needs[i + 1] = first_beside(tokens[i], out.needs[i], out.values[second_at]);
+      out.needs[second_at] = second(tokens[i], out.needs[i], out.values[i + 1]);
+    }
+  }
+}
+
+void Dimensions::obey(const Bars& bars, const BarsPair& bars_pair) {
+  const std::size_t count = tokens_.size();
+  std::vector<Token> unary;
+  for (std::size_t t = 0; t < count; ++t) {
+    if (vocabulary_.arity[t] == 1) unary.push_back(static_cast<Token>(t));
+  }
+  const auto smallest = [&](Token op, std::size_t argument, const Dimension& need) {
+    const std::uint16_t* below = sizes(need);
+    int size = none_;
+    for (std::size_t t = 0; t < count; ++t) {
+      if (below[t] < size && !bars(op, argument, static_cast<Token>(t))) size = below[t];
+    }
+    return size;
+  };
+  const auto smallest_pair = [&](Token op, const Dimension& need) {
+    const std::uint16_t* below = sizes(need);
+    int size = none_;
+    for (std::size_t a = 0; a < count; ++a) {
+      if (below[a] >= size || bars(op, 0, static_cast<Token>(a))) continue;
+      for (std::size_t b = 0; b < count; ++b) {
+        if (below[a] + below[b] >= size || bars(op, 1, static_cast<Token>(b))) continue;
+        if (!bars_pair(op, static_cast<Token>(a), static_cast<Token>(b))) size = below[a] + below[b];
+      }
+    }
+    return size;
+  };
+  const auto raise = [&](const Dimension& need, std::size_t at) {
+    bool changed = false;
+    int least_here = none_;
+    for (std::size_t t = 0; t < count; ++t) {
+      std::uint16_t& size = sizes_[at * count + t];
+      const Token op = static_cast<Token>(t);
+      if (vocabulary_.arity[t] > 0 && size < none_) {
+        int larger = size;
+        const Action::Kind kind = action(op).kind;
+        if (kind == Action::Kind::power && at == 1) {
+          // What lies beyond may be a power of what does not.
+        } else if (vocabulary_.arity[t] == 1) {
+          larger = 1 + smallest(op, 0, first(op, need));
+        } else if (kind == Action::Kind::pure) {
+          larger = 1 + smallest_pair(op, kNumber);
+        } else if (kind == Action::Kind::alike && !need.is_any) {
+          larger = 1 + smallest_pair(op, need);
+        }
+        larger = std::min(larger, none_);
+        changed = changed || larger > size;
+        size = std::max(size, static_cast<std::uint16_t>(larger));
+      }
+      least_here = std::min(least_here, static_cast<int>(size));
+    }
+    least_[at] = std::max(least_[at], least_here);
+    return changed;
+  };
+  // Bounds only grow, and each pass leaves them bounds, so that it may end at any.
+  constexpr int kPasses = 4;
+  bool changed = true;
+  for (int pass = 0; pass < kPasses && changed; ++pass) {
+    changed = raise(kAny, 0);
+    changed = raise(nowhere(), 1) || changed;
+    for (const auto& [dimension, at] : rows_) changed = raise(dimension, at) || changed;
+  }
+  least_below_.assign(sizes_.size(), 1);
+  const auto set_below = [&](const Dimension& need, std::size_t at) {
+    for (const Token op : unary) least_below_[at * count + op] = static_cast<std::uint16_t>(smallest(op, 0, need));
+  };
+  set_below(kAny, 0);
+  set_below(nowhere(), 1);
+  for (const auto& [dimension, at] : rows_) set_below(dimension, at);
+}
+
+}  // namespace symseed

@@ -1,0 +1,92 @@
+// Physical dimensions: which one each part of an expression may have, so that the whole has the target's.
+//
+// A dimension is a vector of exponents, in a unit that Python chose so that roots stay whole. Numbers fitted to the
+// data may take any dimension, and with them so does what they multiply: "any". As a demand, "any" asks for nothing.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "rng.hpp"
+#include "rows.hpp"
+#include "scalar.hpp"
+
+namespace symseed {
+
+inline constexpr std::size_t kBases = 8;
+// Far below what 32 bits hold, so that no sum of two exponents overflows.
+inline constexpr std::int32_t kMostExponent = 1 << 29;
+
+struct Dimension {
+  std::array<std::int32_t, kBases> exponents{};
+  bool is_any = false;
+
+  bool operator==(const Dimension&) const = default;
+  // Whether a value of this dimension is what is asked for.
+  bool meets(const Dimension& need) const { return is_any || need.is_any || *this == need; }
+};
+
+class Dimensions {
+ public:
+  // `tokens` (T,): of each terminal. `none` is a size that no expression has.
+  Dimensions(const Vocabulary& vocabulary, std::vector<Dimension> tokens, const Dimension& target, int none);
+
+  // Lets the bounds of sizes know which tokens may not be arguments of an operator (both of a pair, for two).
+  using Bars = std::function<bool(Token op, std::size_t argument, Token below)>;
+  using BarsPair = std::function<bool(Token op, Token first, Token second)>;
+  void obey(const Bars& bars, const BarsPair& bars_pair);
+
+  const Dimension& target() const { return target_; }
+  const Dimension& of(Token terminal) const { return tokens_[terminal]; }
+  // The dimension of an operator's value, which no value has where the arguments' do not go together.
+  Dimension value(Token op, const Dimension& a, const Dimension& b) const;
+  // What the first argument must be for the value to be as needed, and what the second, given the first.
+  Dimension first(Token op, const Dimension& need) const;
+  Dimension second(Token op, const Dimension& need, const Dimension& first) const;
+  // What the first must be, given the second.
+  Dimension first_beside(Token op, const Dimension& need, const Dimension& second) const;
+  // What every subtree of a row has, and what it would have to have in place of which another comes.
+  struct Measures {
+    std::vector<Dimension> values;
+    std::vector<Dimension> needs;
+  };
+  void measure(const Token* tokens, int length, Measures& out) const;
+  // A lower bound of the tokens that an expression of this dimension takes, by its first token (T,), and over all.
+  const std::uint16_t* sizes(const Dimension& need) const { return sizes_.data() + row(need) * tokens_.size(); }
+  int least(const Dimension& need) const { return least_[row(need)]; }
+  // The same of the argument of an operator that takes one, which may not be what the rules forbid there.
+  int least_below(Token op, const Dimension& need) const { return least_below_[row(need) * tokens_.size() + op]; }
+  // Whether fitted constants have whatever dimension is needed, so that there is a way from everywhere.
+  bool is_free() const { return is_free_; }
+  // A lower bound of the tokens of several factors, or divisors, that together have this dimension or its inverse.
+  int least_of_factors(const Dimension& together, int factors) const;
+  const Action& action(Token op) const { return operator_table()[vocabulary_.kind[op]].action; }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Dimension& dimension) const;
+  };
+  void find_sizes();
+  std::size_t row(const Dimension& need) const {
+    if (need.is_any) return 0;
+    const auto found = rows_.find(need);
+    return found == rows_.end() ? 1 : found->second;
+  }
+
+  Vocabulary vocabulary_;
+  std::vector<Dimension> tokens_;
+  Dimension target_;
+  int none_;
+  // Rows of the two tables: 0 where any dimension will do, 1 for all that is out of reach, then what is within.
+  std::unordered_map<Dimension, std::size_t, Hash> rows_;
+  std::vector<int> least_;
+  std::vector<std::uint16_t> sizes_;        // (rows, T)
+  std::vector<std::uint16_t> least_below_;  // (rows, T)
+  bool is_free_ = false;
+  bool can_join_ = false;  // whether products and quotients of all that the library has can be written
+};
+
+}  // namespace symseed
