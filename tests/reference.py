@@ -9,7 +9,7 @@ difference.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -19,9 +19,11 @@ import numpy.typing as npt
 
 from symseed import Expression, Failure, Library, Population
 from symseed.constraints import (
+    ArgumentSizes,
     Constraint,
     Dimensions,
     NeedsInput,
+    Nesting,
     NoInverses,
     NoLoneConstants,
     NoNestedTrigonometry,
@@ -443,6 +445,16 @@ def is_broken(constraint: Constraint, root: Node) -> bool:
         case Dimensions(target=target):
             found = dimension_of(constraint, root)
             return found not in (ANY, target)
+        case ArgumentSizes(name, sizes):
+            limited = (node for node in operators if node.token.name in _canonical((name,)))
+            return any(
+                most != -1 and len(list(nodes(child))) > most
+                for node in limited
+                for child, most in zip(node.children, sizes, strict=True)
+            )
+        case Nesting(outer_name, inner_name, most):
+            above = (node for node in operators if node.token.name in _canonical((outer_name,)))
+            return any(_deepest(child, _canonical((inner_name,))) > most for node in above for child in node.children)
         case Repeat(tokens, most):
             return sum(name in _canonical(tokens) for name in names) > most
         case Relational(relationship, targets, effectors):
@@ -453,6 +465,11 @@ def is_broken(constraint: Constraint, root: Node) -> bool:
                 for target in _related(relationship, effector, operators, _canonical(targets))
             )
     raise AssertionError(f"No tree check is written for {constraint}.")
+
+
+def _deepest(node: Node, names: Container[str]) -> int:
+    """How many of the names the path downwards has that has most of them."""
+    return (node.token.name in names) + max((_deepest(child, names) for child in node.children), default=0)
 
 
 ANY = "any"

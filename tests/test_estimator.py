@@ -34,7 +34,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
+import reference
 from symseed import DataError, Dataset, Expression, Library, SettingsError, SymbolicRegressor, evaluate, fit, numbers
+from symseed.constraints import Dimensions
 from symseed.equations import RULES, Equation
 from symseed.fitting import FitSettings
 from symseed.population import Population
@@ -866,3 +868,78 @@ def test_sympy_has_all_digits_and_latex_a_few() -> None:
     assert to_latex(expression) == r"1.235 \text{a b} + 2 x_{1}"
     escaped = to_latex(Expression.parse("`50% $x_`", Library.of([], ["50% $x_"])))
     assert escaped == r"\text{50\% \$x\_}"
+
+
+# --- Constraints and units -------------------------------------------------------------------------------------------
+
+
+def depth_of(node: reference.Node, name: str) -> int:
+    below = max((depth_of(child, name) for child in node.children), default=0)
+    return below + (node.token.name == name)
+
+
+def test_no_formula_on_the_front_breaks_a_constraint() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0.5, 2.0, (60, 2))
+    y = np.exp(np.exp(0.3 * X[:, 0])) + np.sin(X[:, 0] * X[:, 1] + X[:, 1])
+    settings: dict[str, Any] = {
+        "unary_operators": ["exp", "sin"],
+        "constraints": {"sin": 1, "/": [-1, 1]},
+        "nested_constraints": {"exp": {"exp": 0}},
+    }
+    model = SymbolicRegressor(max_evals=100_000, max_time=None, random_state=0, **settings).fit(X, y)
+    trees = [reference.tree(item.expression.library, item.expression.ids) for item in model.pareto_front_]
+    assert len(trees) > 3
+    for tree in trees:
+        for node in reference.nodes(tree):
+            if node.token.name == "sin":
+                assert not node.children[0].children
+            if node.token.name == "div":
+                assert not node.children[1].children
+            if node.token.name == "exp":
+                assert depth_of(node, "exp") == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"constraints": {"sinus": 3}}, "`constraints` names `sinus`, but the operators are"),
+        ({"constraints": {"sin": (1, 2)}}, "`constraints` of `sin` must be a whole number of tokens"),
+        ({"constraints": {"+": 3}}, "`constraints` of `\\+` must be 2 whole numbers of tokens"),
+        ({"constraints": {"sin": 0}}, "at least 1 or -1 for no limit, but it is 0"),
+        ({"constraints": ["sin"]}, "`constraints` must be a mapping from names of operators"),
+        ({"nested_constraints": {"sin": 0}}, "`nested_constraints` of `sin` must be a mapping"),
+        ({"nested_constraints": {"sin": {"cos": -1}}}, "must be a whole number of at least 0, but it is -1"),
+        ({"nested_constraints": {"sin": {"bump": 1}}}, "`nested_constraints` names `bump`"),
+    ],
+)
+def test_constraints_that_are_none_get_a_sentence(settings: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(SettingsError, match=sentence):
+        SymbolicRegressor(**settings).fit([[1.0], [2.0]], [1.0, 2.0])
+
+
+def test_units_leave_only_formulas_of_ys_dimension() -> None:
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.uniform(1.0, 3.0, (40, 3)), columns=["mass", "speed", "height"])
+    energy = 0.5 * data.mass * data.speed**2 + 9.81 * data.mass * data.height
+    model = SymbolicRegressor(max_evals=200_000, max_time=None, random_state=0)
+    model.fit(data, energy, X_units={"mass": "kg", "speed": "m/s", "height": "m"}, y_units="J")
+    assert len(model.pareto_front_) > 1
+    for item in model.pareto_front_:
+        rule = Dimensions.of(["mass", "speed", "height"], ["kg", "m/s", "m"], "J")
+        tree = reference.tree(item.expression.library, item.expression.ids)
+        assert reference.dimension_of(rule, tree) in (reference.ANY, rule.target)
+
+
+@pytest.mark.parametrize(
+    ("X_units", "y_units", "sentence"),
+    [
+        (["kg"], "J", "`X_units` must be a list with a unit for each of the 2 variables"),
+        (["kg", "metre per"], "J", "x2"),
+        ({"x3": "m"}, "J", "A unit is given for `x3`, but the variables are x1, x2"),
+        (["kg", "m"], ["J", "J"], "`y`"),
+    ],
+)
+def test_units_that_are_none_get_a_sentence(X_units: Any, y_units: Any, sentence: str) -> None:
+    with pytest.raises(SettingsError, match=sentence):
+        SymbolicRegressor().fit([[1.0, 2.0], [2.0, 4.0], [3.0, 1.0]], [1.0, 2.0, 4.0], X_units=X_units, y_units=y_units)

@@ -425,8 +425,7 @@ def test_patience_ends_a_portfolio_whose_choice_stays_the_same() -> None:
 
 def of_units(X_units: list[str], y_units: str, *, free: bool = True) -> PortfolioSettings:
     rule = Dimensions.of(["x1", "x2"], X_units, y_units, constants_are_free=free)
-    tracks = tuple(dataclasses.replace(track, constraints=(*PAPER, rule)) for track in SMALL.tracks)
-    return dataclasses.replace(SMALL, tracks=tracks)
+    return dataclasses.replace(SMALL, constraints=(rule,))
 
 
 def two_columns(y: Callable[[Floats, Floats], Floats]) -> Dataset:
@@ -435,7 +434,7 @@ def two_columns(y: Callable[[Floats, Floats], Floats]) -> Dataset:
 
 
 def dimension_of(settings: PortfolioSettings, formula: Formula) -> Dimension | str | None:
-    rule = settings.tracks[0].constraints[-1]
+    rule = settings.constraints[-1]
     assert isinstance(rule, Dimensions)
     return reference.dimension_of(rule, reference.tree(formula.expression.library, formula.expression.ids))
 

@@ -169,7 +169,7 @@ def test_a_full_disk_is_said_once_and_what_was_written_before_stays_good(tmp_pat
     assert len(formulas(model)) > 2
     folder = run_of(model)
     (folder / f"{name}.partial").unlink()
-    assert Run.read(folder).state(0, search_library(folder), Run.read(folder).settings.plan()) is not None
+    assert Run.read(folder).state(0, search_library(folder), Run.read(folder).settings.plan().settings) is not None
     again = SymbolicRegressor.resume(folder, max_evals=20_000)
     assert formulas(again) == formulas(model)
     assert formulas(again) != formulas(whole), "another seed"

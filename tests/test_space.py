@@ -17,8 +17,10 @@ from reference import accepts, random_population
 from symseed import Expression, Library, Population, SearchSpace, SettingsError, SpaceError
 from symseed.constraints import (
     PAPER,
+    ArgumentSizes,
     Constraint,
     NeedsInput,
+    Nesting,
     NoInverses,
     NoLoneConstants,
     NoNestedTrigonometry,
@@ -55,6 +57,12 @@ CONSTRAINTS: dict[str, Constraint] = {
     "left child": Relational(Relationship.LEFT_CHILD, ("const", "sub"), ("sub", "sin")),
     "right child": Relational(Relationship.RIGHT_CHILD, ("x1",), ("sub", "sin")),
     "unique child": Relational(Relationship.UNIQUE_CHILD, ("x1", "exp"), ("sub", "sin")),
+    "small argument": ArgumentSizes("sin", (2,)),
+    "small second argument": ArgumentSizes("sub", (-1, 1)),
+    "small arguments": ArgumentSizes("sub", (3, 2)),
+    "never nested": Nesting("sin", "exp", 0),
+    "nested in itself once": Nesting("exp", "exp", 1),
+    "nested in a binary once": Nesting("sub", "sin", 1),
 }
 BOUNDS = [(1, 7), (4, 6), (5, 5), (1, 1), (3, 4)]
 

@@ -237,7 +237,9 @@ std::unique_ptr<Rules> make_rules(const Vocabulary& vocabulary, int min_length, 
                                   const std::vector<std::tuple<SetArray, int>>& limits,
                                   const std::vector<SetArray>& needed, const Array<double, 1>& bias,
                                   double soft_location, double soft_variance,
-                                  const std::optional<Array<std::int32_t, 2>>& dimensions, bool free_constants) {
+                                  const std::optional<Array<std::int32_t, 2>>& dimensions, bool free_constants,
+                                  const std::vector<std::tuple<int, int, int>>& sizes,
+                                  const std::vector<std::tuple<SetArray, SetArray, int>>& nests) {
   require(min_length >= 1 && min_length <= max_length && max_length <= 32767,
           "Lengths must satisfy 1 <= min_length <= max_length <= 32767.");
   require(bias.shape(0) == vocabulary.size(), "`bias` must have one value per token.");
@@ -251,11 +253,23 @@ std::unique_ptr<Rules> make_rules(const Vocabulary& vocabulary, int min_length, 
   for (const auto& [tokens, most] : limits) compiled_limits.push_back({to_set(tokens, vocabulary), most});
   std::vector<TokenSet> compiled_needed;
   for (const SetArray& tokens : needed) compiled_needed.push_back(to_set(tokens, vocabulary));
+  std::vector<Size> compiled_sizes;
+  for (const auto& [op, argument, most] : sizes) {
+    require(op >= 0 && static_cast<std::size_t>(op) < vocabulary.size() && argument >= 0 &&
+                argument < vocabulary.arity[static_cast<std::size_t>(op)],
+            "A size is of an argument that an operator has.");
+    compiled_sizes.push_back({static_cast<Token>(op), argument, most});
+  }
+  std::vector<Nest> compiled_nests;
+  for (const auto& [outer, inner, most] : nests) {
+    compiled_nests.push_back({to_set(outer, vocabulary), to_set(inner, vocabulary), most});
+  }
   std::optional<Dimensions> compiled_dimensions;
   if (dimensions) compiled_dimensions = to_dimensions(vocabulary, *dimensions, free_constants, max_length);
   Priors priors{std::vector<double>(bias.data(), bias.data() + bias.size()), soft_location, soft_variance};
   return std::make_unique<Rules>(vocabulary, min_length, max_length, std::move(compiled), std::move(compiled_limits),
-                                 std::move(compiled_needed), std::move(compiled_dimensions), std::move(priors));
+                                 std::move(compiled_needed), compiled_sizes, std::move(compiled_nests),
+                                 std::move(compiled_dimensions), std::move(priors));
 }
 
 NewArray<double> bind_logits(const Rules& rules, const Array<Token, 1>& prefix) {
@@ -477,7 +491,7 @@ NB_MODULE(_core, m) {
   nb::class_<Rules>(m, "Rules")
       .def(nb::new_(&make_rules), "vocabulary"_a, "min_length"_a, "max_length"_a, "relations"_a, "limits"_a, "needed"_a,
            "bias"_array, "soft_location"_a, "soft_variance"_a, "dimensions"_array = nb::none(),
-           "free_constants"_a = true)
+           "free_constants"_a = true, "sizes"_a = nb::list(), "nests"_a = nb::list())
       .def("logits", &bind_logits, "prefix"_array)
       .def("violations", &bind_violations, "tokens"_array, "lengths"_array)
       .def("sample", &bind_sample, "count"_a, "seed"_a, "step"_a, "tries"_a)

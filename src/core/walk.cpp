@@ -16,8 +16,8 @@ void insert(TokenSet& set, Token token) { set[token / 64] |= Word{1} << (token %
 }  // namespace
 
 Rules::Rules(Vocabulary vocabulary, int min_length, int max_length, std::vector<Relation> relations,
-             std::vector<Limit> limits, std::vector<TokenSet> needed, std::optional<Dimensions> dimensions,
-             Priors priors)
+             std::vector<Limit> limits, std::vector<TokenSet> needed, const std::vector<Size>& sizes,
+             std::vector<Nest> nests, std::optional<Dimensions> dimensions, Priors priors)
     : vocabulary_(std::move(vocabulary)),
       min_length_(min_length),
       max_length_(max_length),
@@ -28,6 +28,7 @@ Rules::Rules(Vocabulary vocabulary, int min_length, int max_length, std::vector<
       beside_(vocabulary_.size()),
       limits_(std::move(limits)),
       needed_(std::move(needed)),
+      nests_(std::move(nests)),
       dimensions_(std::move(dimensions)),
       priors_(std::move(priors)),
       by_arity_(3) {
@@ -44,6 +45,11 @@ Rules::Rules(Vocabulary vocabulary, int min_length, int max_length, std::vector<
   below_argument_.resize(operators_.size() * 2 * static_cast<std::size_t>(words_));
   below_.resize(operators_.size() * static_cast<std::size_t>(words_));
   for (const Relation& relation : relations) add(relation);
+  if (!sizes.empty()) most_.assign(operators_.size() * 2, max_length_ + 1);
+  for (const Size& size : sizes) {
+    int& most = most_[static_cast<std::size_t>(place_[size.op] * 2 + size.argument)];
+    most = std::min(most, size.most);
+  }
   find_smallest();
   if (dimensions_) {
     const auto at = [&](Token op) { return static_cast<std::size_t>(place_[op] * words_); };
@@ -61,7 +67,8 @@ Rules::Rules(Vocabulary vocabulary, int min_length, int max_length, std::vector<
   }
   const bool has_siblings =
       std::any_of(beside_.begin(), beside_.end(), [](const TokenSet& set) { return !set.empty(); });
-  is_plain_ = words_ == 1 && limits_.empty() && needed_.empty() && pairs_.empty() && !has_siblings && !dimensions_;
+  is_plain_ = words_ == 1 && limits_.empty() && needed_.empty() && pairs_.empty() && !has_siblings && !dimensions_ &&
+              most_.empty() && nests_.empty();
 }
 
 void Rules::add(const Relation& relation) {
@@ -130,6 +137,7 @@ void Rules::find_smallest() {
           if (!contains(direct, token) && !contains(anywhere, token)) least = std::min(least, smallest_[t]);
         }
         smallest_argument_[place * 2 + argument] = least;
+        if (!most_.empty() && least > most_[place * 2 + argument]) size = none;
         size = std::min(none, size + least);
       }
       changed = changed || size != smallest_[op];
@@ -151,6 +159,8 @@ Walker::Walker(const Rules& rules)
       below_((static_cast<std::size_t>(rules.max_length_) + 2) * static_cast<std::size_t>(rules.words_)),
       counts_(rules.limits_.size()),
       met_(rules.needed_.size()),
+      ends_(rules.most_.empty() ? 0 : frames_.size()),
+      nested_((frames_.size() + 1) * rules.nests_.size(), -1),
       measures_(rules.dimensions_ ? frames_.size() : 0) {
   reset();
 }
@@ -175,6 +185,20 @@ void Walker::clear() {
   open_ = 1;
   smallest_rest_ = rules_.smallest_root_;
   find_room();
+}
+
+int Walker::room_in_arguments() const {
+  int room = rules_.max_length_;
+  int pending = 0;  // tokens that must follow the next argument within the one that is looked at
+  for (int depth = depth_ - 1; depth >= 0; --depth) {
+    const Frame& frame = frames_[static_cast<std::size_t>(depth)];
+    const int end = ends_[static_cast<std::size_t>(depth)];
+    if (end != kNoEnd) room = std::min(room, end - length_ - pending);
+    for (std::size_t argument = frame.argument + 1u; argument < frame.arity; ++argument) {
+      pending += rules_.smallest_argument_[frame.place * 2u + argument];
+    }
+  }
+  return room;
 }
 
 void Walker::begin(const Dimension& need) {

@@ -4,6 +4,7 @@
 // A set of tokens is `words` 64-bit words, one bit per token.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -42,6 +43,20 @@ struct Limit {
   int most;
 };
 
+// At most `most` tokens in one argument of an operator.
+struct Size {
+  Token op;
+  int argument;
+  int most;
+};
+
+// Below a token of `outer`, no path from it downwards holds more than `most` tokens of `inner`.
+struct Nest {
+  TokenSet outer;
+  TokenSet inner;
+  int most;
+};
+
 // Adds to the logits of a sampler; a legal expression stays legal.
 struct Priors {
   std::vector<double> bias;  // (T,): always added
@@ -53,7 +68,8 @@ struct Priors {
 class Rules {
  public:
   Rules(Vocabulary vocabulary, int min_length, int max_length, std::vector<Relation> relations,
-        std::vector<Limit> limits, std::vector<TokenSet> needed, std::optional<Dimensions> dimensions, Priors priors);
+        std::vector<Limit> limits, std::vector<TokenSet> needed, const std::vector<Size>& sizes,
+        std::vector<Nest> nests, std::optional<Dimensions> dimensions, Priors priors);
 
   const Vocabulary& vocabulary() const { return vocabulary_; }
   const std::uint8_t* arity() const { return vocabulary_.arity.data(); }
@@ -91,6 +107,8 @@ class Rules {
   std::vector<Pair> pairs_;
   std::vector<Limit> limits_;
   std::vector<TokenSet> needed_;  // an expression holds at least one token of each
+  std::vector<int> most_;         // (operators, 2): tokens of an argument at most; empty where none is limited
+  std::vector<Nest> nests_;
   std::optional<Dimensions> dimensions_;
   Priors priors_;
   // Size of the smallest expression below a token that its argument rules allow, and of the smallest argument; a size
@@ -182,6 +200,13 @@ class Walker {
   void weigh(double* logits) const;
   // Dimensions, before the token is taken up.
   void measure(Token token);
+  // Where an argument that begins here must have ended.
+  int end_of(std::size_t place, std::size_t argument) const {
+    const int most = rules_.most_[place * 2 + argument];
+    return most > rules_.max_length_ ? kNoEnd : length_ + most;
+  }
+  // Tokens that the next argument may take at most, by the limits of the arguments that it is part of.
+  int room_in_arguments() const;
   // To be called when the next slot has changed.
   void find_room() {
     int slot = rules_.smallest_root_;
@@ -190,15 +215,19 @@ class Walker {
       slot = rules_.smallest_argument_[frame.place * 2u + frame.argument];
     }
     slot_size_ = slot;
-    const int room = rules_.max_length_ - length_ - (smallest_rest_ - slot);
+    int room = rules_.max_length_ - length_ - (smallest_rest_ - slot);
+    if (!ends_.empty()) room = std::min(room, room_in_arguments());
     room_ = static_cast<std::size_t>(room > 0 ? room : 0);
   }
 
+  static constexpr int kNoEnd = 1 << 30;
   const Rules& rules_;
   std::vector<Frame> frames_;      // operators with arguments to come
   std::vector<Word> below_;        // (frames + 1, words): forbidden below each of them
   std::vector<int> counts_;        // of each limit
   std::vector<std::uint8_t> met_;  // of each needed set
+  std::vector<int> ends_;          // (frames): the length at which the argument under way must have ended; or empty
+  std::vector<int> nested_;        // (frames + 1, nests): inner tokens on the path, -1 where no outer one is above
   int depth_ = 0;
   int length_ = 0;
   int open_ = 1;
@@ -227,6 +256,10 @@ inline Word Walker::barred(int word) const {
   }
   for (std::size_t i = 0; !Kind::is_plain && i < counts_.size(); ++i) {
     if (counts_[i] >= rules_.limits_[i].most) set |= rules_.limits_[i].tokens[w];
+  }
+  for (std::size_t i = 0; !Kind::is_plain && i < rules_.nests_.size(); ++i) {
+    const Nest& nest = rules_.nests_[i];
+    if (nested_[static_cast<std::size_t>(depth_) * rules_.nests_.size() + i] >= nest.most) set |= nest.inner[w];
   }
   if (depth_ == 0) return set;
   const Frame& frame = frames_[static_cast<std::size_t>(depth_ - 1)];
@@ -268,13 +301,27 @@ inline void Walker::push(Token token) {
     // What is forbidden below the root's parent, which there is not, is the empty set at depth 0.
     Word* below = below_.data() + static_cast<std::size_t>(depth_ + 1) * words;
     for (std::size_t w = 0; w < words; ++w) below[w] = (below - words)[w] | rules_.below_[place * words + w];
+    if constexpr (!Kind::is_plain) {
+      if (!ends_.empty()) ends_[static_cast<std::size_t>(depth_)] = end_of(place, 0);
+      for (std::size_t i = 0; i < rules_.nests_.size(); ++i) {
+        const int* above = nested_.data() + static_cast<std::size_t>(depth_) * rules_.nests_.size();
+        const int own = above[i] < 0 ? (contains(rules_.nests_[i].outer.data(), token) ? 0 : -1)
+                                     : above[i] + contains(rules_.nests_[i].inner.data(), token);
+        nested_[(static_cast<std::size_t>(depth_) + 1) * rules_.nests_.size() + i] = own;
+      }
+    }
     frames_[static_cast<std::size_t>(depth_++)] = {token, 0, static_cast<std::uint8_t>(arity), 0,
                                                    static_cast<std::uint16_t>(place)};
   } else {
     // A terminal ends its argument, and every operator whose last argument that was.
     while (depth_ > 0) {
       Frame& frame = frames_[static_cast<std::size_t>(depth_ - 1)];
-      if (++frame.argument < frame.arity) break;
+      if (++frame.argument < frame.arity) {
+        if (!Kind::is_plain && !ends_.empty()) {
+          ends_[static_cast<std::size_t>(depth_ - 1)] = end_of(frame.place, frame.argument);
+        }
+        break;
+      }
       --depth_;
     }
   }

@@ -94,6 +94,8 @@ class Rules:
         soft_variance: float,
         dimensions: npt.NDArray[np.int32] | None = None,
         free_constants: bool = True,
+        sizes: list[tuple[int, int, int]] = ...,
+        nests: list[tuple[list[int], list[int], int]] = ...,
     ) -> None:
         """Compile rules; sets of tokens are lists of ids.
 
@@ -108,6 +110,8 @@ class Rules:
             dimensions: (T + 1, up to 8), exponents of the physical dimension of each terminal and of the target, in
                 any unit; a root that does not give whole exponents is forbidden. An expression must have the target's.
             free_constants: fitted constants have whatever dimension is needed, not the one given.
+            sizes: (operator, argument, most): at most `most` tokens in that argument.
+            nests: (outer, inner, most): below an outer token no path downwards has more than `most` inner ones.
         """
     def logits(self, prefix: npt.NDArray[np.uint16]) -> npt.NDArray[np.float64]:
         """Return what the priors add to each token's logit after `prefix`, -inf where it may not come next, as (T,)."""

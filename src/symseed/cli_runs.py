@@ -52,6 +52,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print JSON and not
 @click.command()
 @click.argument("data")
 @click.option("--target", "targets", required=True, multiple=True, help="The column to be explained; may be repeated.")
+@click.option("--unit", "unit_texts", multiple=True, metavar="COLUMN=UNIT", help="A column's unit, such as v=m/s.")
 @click.option("--config", type=click.Path(dir_okay=False), help="A TOML file of settings.")
 @_set
 @click.option("--output-directory", default="outputs", show_default=True, help="Where the run's folder is made.")
@@ -60,6 +61,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print JSON and not
 def fit(
     data: str,
     targets: tuple[str, ...],
+    unit_texts: tuple[str, ...],
     config: str | None,
     changes: tuple[str, ...],
     output_directory: str,
@@ -86,6 +88,7 @@ def fit(
     settings = Settings.of(values)
     settings.plan()
     read = RunData(X, y, np.ones(len(X)), tuple(names), True, len(targets) > 1, targets, Path(data).name)
+    read = _with_units(read, unit_texts)
     seed = int(check_random_state(settings.random_state).randint(2**31 - 1))
 
     def search(watch: Watch | None) -> SymbolicRegressor:
@@ -266,6 +269,24 @@ def _record(target: str, front: EquationFront, rule: str) -> dict[str, Any]:
         "reason": front.reason,
         "front": rows,
     }
+
+
+def _with_units(data: RunData, texts: Sequence[str]) -> RunData:
+    """Read COLUMN=UNIT; columns that are left out are pure numbers."""
+    units: dict[str, str] = {}
+    for text in texts:
+        name, equals, unit = text.rpartition("=")
+        if not equals or name not in (*data.names, *data.targets):
+            raise SettingsError(
+                f"`--unit` must be COLUMN=UNIT with a column of numbers, but it is `{text}`. The columns are "
+                f"{', '.join((*data.names, *data.targets))}."
+            )
+        units[name] = unit
+    if not units:
+        return data
+    columns = {name: unit for name, unit in units.items() if name in data.names}
+    targets = [units.get(name) for name in data.targets]
+    return data.with_units(columns, targets if data.is_multiple else targets[0])
 
 
 # --- Settings from text ----------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Constraints: what no expression of a search space may be.
 
-A constraint says itself in terms of four kinds of rule (`Relation`, `Limit`, `Need`, `Dimensional`), which the core
+A constraint says itself in terms of four kinds of rule (`Relation`, `Limit`, ..., `Dimensional`), which the core
 compiles into tables that one walker reads. Sampling and evolution therefore cannot disagree about them.
 """
 
@@ -67,7 +67,25 @@ class Dimensional:
     constants_are_free: bool
 
 
-Rule: TypeAlias = Relation | Limit | Need | Dimensional
+@dataclass(frozen=True, slots=True)
+class Size:
+    """At most `most` tokens in one argument of an operator."""
+
+    operator: int
+    argument: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """Below an outer token, no path downwards holds more than `most` inner ones."""
+
+    outer: tuple[int, ...]
+    inner: tuple[int, ...]
+    most: int
+
+
+Rule: TypeAlias = Relation | Limit | Need | Dimensional | Size | Nest
 
 
 class Constraint(Protocol):
@@ -278,6 +296,53 @@ class Dimensions:
     def describe(self) -> str:
         """Say it in a sentence."""
         return f"`{self.target_name}` ({self.target}) from {_listed(dict(self.variables))}"
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentSizes:
+    """The arguments of an operator have at most so many tokens, e.g. no exponent but a number or a variable."""
+
+    operator: str
+    most: tuple[int, ...]
+    """For each argument; -1 is no limit."""
+
+    def rules(self, library: Library) -> Sequence[Rule]:
+        """Return a size for each argument that is limited."""
+        ids = _ids(library, (self.operator,))
+        for token in (library[i] for i in ids):
+            if len(self.most) != token.arity or not all(most == -1 or most >= 1 for most in self.most):
+                raise SettingsError(
+                    f"The sizes of `{self.operator}` must be {token.arity} whole number(s), each at least 1 or -1 for "
+                    f"no limit, but they are {self.most}."
+                )
+        return [Size(i, argument, most) for i in ids for argument, most in enumerate(self.most) if most != -1]
+
+    def describe(self) -> str:
+        """Say it in a sentence."""
+        return f"arguments of `{self.operator}` have at most {', '.join(map(str, self.most))} tokens (-1: any number)"
+
+
+@dataclass(frozen=True, slots=True)
+class Nesting:
+    """An operator is nested in another at most so often, e.g. `exp` in `exp` once: `exp(exp(x))` and no more."""
+
+    outer: str
+    inner: str
+    most: int
+
+    def __post_init__(self) -> None:
+        """Refuse a limit that cannot be counted."""
+        if self.most < 0:
+            raise SettingsError(f"`most` must be at least 0, but it is {self.most}.")
+
+    def rules(self, library: Library) -> Sequence[Rule]:
+        """Return the one rule, or none where either operator is not in the library."""
+        outer, inner = _ids(library, (self.outer,)), _ids(library, (self.inner,))
+        return [Nest(outer, inner, self.most)] if outer and inner else []
+
+    def describe(self) -> str:
+        """Say it in a sentence."""
+        return f"at most {self.most} `{self.inner}` nested in `{self.outer}`"
 
 
 PAPER: tuple[Constraint, ...] = (NoInverses(), NoNestedTrigonometry(), NoLoneConstants(), NeedsInput())

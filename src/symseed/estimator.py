@@ -66,6 +66,10 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             sigmoid expneg logabs. In both lists a function of arrays may stand too, such as `def bump(x): return
             np.exp(-x * x)`; it is tried out first.
         maxsize: most tokens (operators, columns and constants) of a formula; None: the method's own limit.
+        constraints: how many tokens an operator's arguments may have, such as {"pow": (-1, 1), "sin": 5}: any base and
+            an exponent of one token, at most five in a sine; -1 is no limit.
+        nested_constraints: how often operators may be nested in one, such as {"sin": {"sin": 0, "exp": 1}}: no sine
+            in a sine, and at most one exponential on any way down from it.
         max_evals: most formulas that may be tried for each target; None: the method's own limit.
         max_time: most seconds, for all targets together; None: no limit but `max_evals`. With a limit in seconds the
             answer depends on the machine; with one in formulas alone it does not.
@@ -109,6 +113,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         binary_operators: Sequence[str | Callable[..., Any]] = _DEFAULTS.binary_operators,
         unary_operators: Sequence[str | Callable[..., Any]] = _DEFAULTS.unary_operators,
         maxsize: int | None = _DEFAULTS.maxsize,
+        constraints: Mapping[str, int | Sequence[int]] | None = _DEFAULTS.constraints,
+        nested_constraints: Mapping[str, Mapping[str, int]] | None = _DEFAULTS.nested_constraints,
         max_evals: int | None = _DEFAULTS.max_evals,
         max_time: float | None = _DEFAULTS.max_time,
         early_stop_condition: EarlyStop | None = _DEFAULTS.early_stop_condition,
@@ -125,6 +131,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.binary_operators = binary_operators
         self.unary_operators = unary_operators
         self.maxsize = maxsize
+        self.constraints = constraints
+        self.nested_constraints = nested_constraints
         self.max_evals = max_evals
         self.max_time = max_time
         self.early_stop_condition = early_stop_condition
@@ -140,7 +148,9 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     # --- Fitting -----------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SymbolicRegressor:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, X_units: Any = None, y_units: Any = None
+    ) -> SymbolicRegressor:
         """Search for formulas; Ctrl-C ends the search with the best so far, a second one gives up.
 
         Nothing of the estimator changes before the search has ended: what is raised on the way leaves it as it was. But
@@ -150,6 +160,10 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             X: (M, V) numbers, as an array or a data frame; formulas call columns by their names.
             y: (M,), or (M, K) for K targets, each of which gets a front of its own.
             sample_weight: (M,), how much each row counts; 2 is the same as having the row twice.
+            X_units: a list with a unit for each column, such as "m/s^2", or a mapping by name; None and what is left
+                out are pure numbers. With units only formulas are tried whose dimension is that of y; fitted constants
+                have whatever dimension is needed.
+            y_units: the target's unit, or a list of them where y has several columns.
 
         Raises:
             DataError: naming what cannot be used, and where.
@@ -170,7 +184,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             _are_texts(table.labels),
             is_multiple=targets.ndim == 2,
             targets=("y",) if targets.ndim == 1 else tuple(f"y{i + 1}" for i in range(targets.shape[1])),
-        )
+        ).with_units(X_units, y_units)
         generator = check_random_state(self.random_state)
         # A warm start searches elsewhere than the fits before it.
         earlier = getattr(self, "_fits", 0) if self.warm_start else 0
@@ -290,9 +304,10 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                     seed=seed + 104_729 * output,
                     seconds=limit,
                     known=known[output],
+                    dimensions=data.dimensions(output),
                     watch=_watcher(output, histories[output], run, watch, is_talking=plan.is_talking),
                 )
-                state = None if run is None else run.state(output, search.library, plan)
+                state = None if run is None else run.state(output, search.library, search.settings)
                 try:
                     front = search.run(begin=state, is_at_once=is_interrupted)
                 except Exception:

@@ -90,11 +90,21 @@ class PortfolioSettings:
     """Turns of an epoch."""
     samples: int = 500
     """Samples that the tracks see, drawn from the data where there are more; formulas are fitted and judged on all."""
+    constraints: tuple[Constraint, ...] = ()
+    """What no formula may be, whether a search makes it or assembly; a track's own are only that search's."""
 
     def with_max_length(self, longest: int) -> PortfolioSettings:
         """Return the same with formulas of at most so many tokens."""
         tracks = tuple(replace(track, max_length=min(track.max_length, longest)) for track in self.tracks)
         return replace(self, tracks=tracks)
+
+    def possible_tracks(self, library: Library) -> list[tuple[int, Track]]:
+        """Return the tracks with their places; where only a constant can have the units of y, those that have some."""
+        rules = [rule for rule in self.constraints if isinstance(rule, Dimensions)]
+        every = list(enumerate(self.tracks))
+        return [
+            (i, track) for i, track in every if all(rule.is_possible(track.library(library)) for rule in rules)
+        ] or every
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,10 +231,8 @@ class Portfolio:
         whole = Writer(with_constants(library))
         self._writer = whole.of_columns([int(column) for column in order if column in whole.columns])
         self._started = time.monotonic() - (0.0 if begin is None else begin.seconds)
-        # Where only a constant can have the units that y has, searches without constants are left out.
-        every = list(enumerate(settings.tracks))
-        self._tracks = [(i, track) for i, track in every if self._is_possible(track)] or every
-        self._dimensions = self._dimension_space()
+        self._tracks = settings.possible_tracks(library)
+        self._legal = self._legal_space()
         self._runs = self._begun(None if begin is None else begin.tracks)
         self._assembler: Assembler | None = None
         self._pool = _Pool(self._writer, dataset)
@@ -354,22 +362,17 @@ class Portfolio:
         self._pool.add(chosen)
         self._pool.add(self._possible([tidied(self._writer, part, self._dataset) for part in chosen]))
 
-    def _is_possible(self, track: Track) -> bool:
-        rules = [constraint for constraint in track.constraints if isinstance(constraint, Dimensions)]
-        return all(constraint.is_possible(track.library(self._library)) for constraint in rules)
-
-    def _dimension_space(self) -> SearchSpace | None:
-        """What has y's dimension, whatever else a track forbids; None where units were not given."""
-        constraints = [constraint for track in self._settings.tracks for constraint in track.constraints]
-        rules = dict.fromkeys(constraint for constraint in constraints if isinstance(constraint, Dimensions))
+    def _legal_space(self) -> SearchSpace | None:
+        """What the constraints of all formulas allow; None where there are none."""
+        rules = self._settings.constraints
         longest = max([self._longest, *map(len, self._known)])
-        return SearchSpace(self._writer.library, 1, longest, tuple(rules)) if rules else None
+        return SearchSpace(self._writer.library, 1, longest, rules) if rules else None
 
     def _possible(self, parts: Sequence[Part]) -> list[Part]:
-        """Those that have y's dimension, of parts that were made outside a search."""
-        if self._dimensions is None or not parts:
+        """Those that the constraints allow, of parts that were made outside a search."""
+        if self._legal is None or not parts:
             return list(parts)
-        legal = self._dimensions.violations(self._writer.population(parts)) == -1
+        legal = self._legal.violations(self._writer.population(parts)) == -1
         return [part for part, is_legal in zip(parts, legal, strict=True) if is_legal]
 
     @property
@@ -418,6 +421,11 @@ class Portfolio:
         return self._budget
 
     @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """What no formula may be."""
+        return self._settings.constraints
+
+    @property
     def threads(self) -> int:
         """How many threads score."""
         return self._threads
@@ -449,7 +457,7 @@ class _Run:
             library,
             min_length=1,
             max_length=track.max_length,
-            constraints=track.constraints,
+            constraints=(*track.constraints, *portfolio.constraints),
             soft_length=track.soft_length,
         )
         settings = RegressionSettings(solved_nmse=SOLVED_NMSE, threads=portfolio.threads)

@@ -30,13 +30,14 @@ from safetensors.numpy import load, save
 
 import symseed
 from symseed import files, states
+from symseed.constraints import Dimensions
 from symseed.dataset import Floats
 from symseed.equations import Equation, EquationFront
 from symseed.errors import DataError, SettingsError
 from symseed.expression import Expression
 from symseed.library import Library
 from symseed.pictures import Moment, short
-from symseed.portfolio import PortfolioState
+from symseed.portfolio import PortfolioSettings, PortfolioState
 from symseed.search import StopReason
 from symseed.settings import NAMES, Plan, Settings
 from symseed.target import Progress
@@ -71,6 +72,35 @@ class RunData:
     """Names of y's columns."""
     source: str = ""
     """Where the data came from, for people."""
+    units: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    """Units of the columns and of the targets; None: there are none."""
+
+    def with_units(self, X_units: Any, y_units: Any) -> RunData:
+        """Return the same data with units, as `SymbolicRegressor.fit` takes them.
+
+        Raises:
+            SettingsError: naming the quantity whose unit cannot be read.
+        """
+        if X_units is None and y_units is None:
+            return self
+        targets = [y_units] * len(self.targets) if isinstance(y_units, str) or not self.is_multiple else y_units
+        if not isinstance(targets, Sequence) or len(targets) != len(self.targets):
+            raise SettingsError(
+                f"`y_units` must have a unit for each of {len(self.targets)} targets, but is {y_units!r}."
+            )
+        rules = [
+            Dimensions.of(self.names, X_units or {}, unit, target_name=name)
+            for name, unit in zip(self.targets, targets, strict=True)
+        ]
+        columns = tuple(str(dimension) for _, dimension in rules[0].variables)
+        return replace(self, units=(columns, tuple(str(rule.target) for rule in rules)))
+
+    def dimensions(self, output: int) -> Dimensions | None:
+        """Return what units say of the formulas for a target."""
+        if self.units is None:
+            return None
+        columns, targets = self.units
+        return Dimensions.of(self.names, columns, targets[output], target_name=self.targets[output])
 
     @property
     def arrays(self) -> dict[str, Floats]:
@@ -188,6 +218,7 @@ class Run:
             "has_labels": data.has_labels,
             "is_multiple": data.is_multiple,
             "rows": len(data.X),
+            "units": [] if data.units is None else [list(part) for part in data.units],
             "sha256": digest,
         }
         head["known"] = [list(formulas) for formulas in self.known]
@@ -340,16 +371,16 @@ class Run:
             out[output] = Found(front, bool(end["is_final"]))
         return out
 
-    def state(self, output: int, library: Library, plan: Plan) -> PortfolioState | None:
+    def state(self, output: int, library: Library, settings: PortfolioSettings) -> PortfolioState | None:
         """Return where the search for a target was; None where there is nothing to go on from."""
         best: PortfolioState | None = None
         for name in "ab":
-            state = self._state_at(name, output, library, plan)
+            state = self._state_at(name, output, library, settings)
             if state is not None and (best is None or state.turn > best.turn):
                 best, self._slot = state, _other(name)
         return best
 
-    def _state_at(self, name: str, output: int, library: Library, plan: Plan) -> PortfolioState | None:
+    def _state_at(self, name: str, output: int, library: Library, settings: PortfolioSettings) -> PortfolioState | None:
         folder = self.folder / _CHECKPOINT
         if not (folder / f"{name}.json").exists():
             return None
@@ -365,7 +396,7 @@ class Run:
             content = (folder / f"{name}.safetensors").read_bytes()
             if files.digest(content) != manifest["sha256"]:
                 raise ValueError("its hash is another")
-            return states.unpack(load(content), manifest["state"], library, plan.settings)
+            return states.unpack(load(content), manifest["state"], library, settings)
         except DataError as error:
             if "is of symseed" in str(error):
                 raise
@@ -502,6 +533,7 @@ def _read_data(path: Path, described: Mapping[str, Any]) -> RunData:
         bool(described["is_multiple"]),
         tuple(described["targets"]),
         str(described["source"]),
+        (tuple(described["units"][0]), tuple(described["units"][1])) if described["units"] else None,
     )
 
 

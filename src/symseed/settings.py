@@ -7,12 +7,14 @@ import math
 import numbers
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias
 
 import joblib
+import numpy as np
 
 from symseed import methods
+from symseed.constraints import ArgumentSizes, Constraint, Nesting
 from symseed.equations import check_rule
 from symseed.errors import SettingsError
 from symseed.losses import Loss
@@ -43,6 +45,8 @@ class Settings:
     binary_operators: Sequence[str | Callable[..., Any]] = ("+", "-", "*", "/")
     unary_operators: Sequence[str | Callable[..., Any]] = ("sqrt", "square", "exp", "log", "sin", "cos")
     maxsize: int | None = None
+    constraints: Mapping[str, int | Sequence[int]] | None = None
+    nested_constraints: Mapping[str, Mapping[str, int]] | None = None
     max_evals: int | None = None
     max_time: float | None = 60.0
     early_stop_condition: EarlyStop | None = None
@@ -94,7 +98,13 @@ class Settings:
             _checked(self.output_directory, "output_directory", (str, os.PathLike), "the path of a folder")
         return Plan(
             method=method,
-            settings=settings.with_max_length(maxsize),
+            settings=replace(
+                settings.with_max_length(maxsize),
+                constraints=(
+                    *_sizes(self.constraints, operators),
+                    *_nestings(self.nested_constraints, operators),
+                ),
+            ),
             operators=operators,
             loss=_loss(self.loss),
             maxsize=maxsize,
@@ -154,6 +164,50 @@ def _real(value: Any, name: str) -> float:
     if not isinstance(value, numbers.Real) or isinstance(value, bool) or math.isnan(value):
         raise SettingsError(f"`{name}` must be a number, but it is {value!r}.")
     return float(value)
+
+
+def _sizes(given: Any, operators: Sequence[Token]) -> list[Constraint]:
+    """Sizes of arguments by operator: one number for an operator of one argument, two for one of two."""
+    out: list[Constraint] = []
+    for name, sizes in _mapping(given, "constraints").items():
+        token = _one_of(name, operators, "constraints")
+        each = [sizes] if isinstance(sizes, numbers.Integral) else sizes
+        is_right = isinstance(each, (list, tuple)) and len(each) == token.arity
+        if not is_right or not all(isinstance(size, (int, np.integer)) and (size == -1 or size >= 1) for size in each):
+            what = "a whole number" if token.arity == 1 else f"{token.arity} whole numbers"
+            raise SettingsError(
+                f"`constraints` of `{name}` must be {what} of tokens, at least 1 or -1 for no limit, but it is "
+                f"{sizes!r}."
+            )
+        out.append(ArgumentSizes(token.name, tuple(int(size) for size in each)))
+    return out
+
+
+def _nestings(given: Any, operators: Sequence[Token]) -> list[Constraint]:
+    """How often operators may be nested in another, by that one and then by them."""
+    out: list[Constraint] = []
+    for name, limits in _mapping(given, "nested_constraints").items():
+        outer = _one_of(name, operators, "nested_constraints")
+        for inner_name, most in _mapping(limits, f"nested_constraints` of `{name}").items():
+            inner = _one_of(inner_name, operators, "nested_constraints")
+            out.append(Nesting(outer.name, inner.name, _whole(most, f"nested_constraints` of `{name}", 0)))
+    return out
+
+
+def _mapping(given: Any, name: str) -> Mapping[Any, Any]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise SettingsError(f"`{name}` must be a mapping from names of operators, but it is {given!r}.")
+    return given
+
+
+def _one_of(name: Any, operators: Sequence[Token], argument: str) -> Token:
+    known = {token.name: token for token in operators}
+    found = known.get(ALIASES.get(name, name)) if isinstance(name, str) else None
+    if found is None:
+        raise SettingsError(f"`{argument}` names `{name}`, but the operators are {', '.join(known)}.")
+    return found
 
 
 def _loss(given: Any) -> Loss | None:

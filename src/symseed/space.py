@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed import _core
-from symseed.constraints import PAPER, Constraint, Dimensional, Limit, Need, Relation
+from symseed.constraints import PAPER, Constraint, Dimensional, Limit, Need, Nest, Relation, Size
 from symseed.errors import SettingsError, SpaceError
 from symseed.expression import Expression
 from symseed.library import Library, TokenIds
@@ -77,6 +77,8 @@ class SearchSpace:
             self.soft_length.variance if self.soft_length else 0.0,
             dimensions[0] if dimensions else None,
             all(rule.constants_are_free for rule in dimensional),
+            [(rule.operator, rule.argument, rule.most) for rule in rules if isinstance(rule, Size)],
+            [(list(rule.outer), list(rule.inner), rule.most) for rule in rules if isinstance(rule, Nest)],
         )
 
     def allowed(self, prefix: Sequence[int]) -> npt.NDArray[np.bool_]:

@@ -55,7 +55,9 @@ def unpack(
         number=parts[-1],
         tracks=tuple(
             _unpacked(arrays, f"track{i}", packed, track.library(library))
-            for i, (track, packed) in enumerate(zip(settings.tracks, values["tracks"], strict=True))
+            for i, ((_, track), packed) in enumerate(
+                zip(settings.possible_tracks(library), values["tracks"], strict=True)
+            )
         ),
     )
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from symseed import probes
+from symseed.constraints import Dimensions
 from symseed.dataset import Dataset, Floats
 from symseed.description import description_lengths, floor
 from symseed.equations import Equation, EquationFront, pareto
@@ -61,6 +62,7 @@ class TargetSearch:
         seed: int,
         seconds: float | None,
         known: Sequence[Expression] = (),
+        dimensions: Dimensions | None = None,
         watch: Callable[[Progress], None] | None = None,
     ) -> None:
         """Prepare a search.
@@ -69,9 +71,13 @@ class TargetSearch:
             dataset: all rows; of many a sample is searched with.
             seconds: how long it may take; None: as long as the plan's other limits let it.
             known: formulas to begin with.
+            dimensions: what units say of the formulas.
             watch: is told of every turn.
         """
         self._plan, self._seed, self._watch = plan, seed, watch
+        self.settings = plan.settings
+        if dimensions is not None:
+            self.settings = replace(self.settings, constraints=(*self.settings.constraints, dimensions))
         self._whole = dataset.with_loss(plan.loss)
         sampled = _distinct(_sampled(dataset, seed))
         self._columns = _most_relevant(sampled)
@@ -102,7 +108,7 @@ class TargetSearch:
         Args:
             is_at_once: give a mere number, for a search that was interrupted before it began.
         """
-        settings = replace(self._plan.settings, assembly=None) if is_at_once else self._plan.settings
+        settings = replace(self.settings, assembly=None) if is_at_once else self.settings
         portfolio = Portfolio(
             self.library,
             self._scaled,
