@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import reference
 from reference import accepts
 from symseed import Budget, Dataset, Library, Population, SearchSpace, SettingsError, SpaceError, search
-from symseed.constraints import PAPER, Dimensions
+from symseed.constraints import PAPER, Constraint, Dimensions, NeedsInput, Relational, Relationship, Repeat
 from symseed.policy import LSTMPolicy
 from symseed.regression import RegressionTask
 from symseed.tokens import OPERATORS
@@ -94,6 +94,29 @@ def test_no_token_is_forbidden_with_which_a_legal_row_begins() -> None:
     beginnings = {row[:length] for row in legal for length in range(len(row) + 1)}
     for row, position in zip(rows, space.violations(as_population(library, rows)), strict=True):
         assert position == -1 or row[: position + 1] not in beginnings
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        (Relational(Relationship.CHILD, ("mul",), ("mul", "div")),),
+        (Relational(Relationship.DESCENDANT, ("div", "sqrt"), ("div",)), Repeat(("x",), 2)),
+        (Relational(Relationship.SIBLING, ("x",), ("t", "x")),),
+        (Relational(Relationship.LEFT_CHILD, ("x", "t"), ("mul", "div")),),
+        (Relational(Relationship.UNIQUE_CHILD, ("t", "const"), ("mul", "sqrt", "add")), NeedsInput()),
+        PAPER,
+    ],
+    ids=lambda others: others[0].describe(),
+)
+def test_dimensions_and_other_rules_do_not_get_into_each_others_way(others: tuple[Constraint, ...]) -> None:
+    for constants, target in ((False, "m/s"), (False, "m^(1/2)/s"), (True, "m/s"), (True, "kg")):
+        library = Library.of(["add", "mul", "div", "sqrt"], ["x", "t"], constants=constants)
+        constraints = (*others, of(library, MOTION, target))
+        rows = all_rows(library, 6)
+        expected = [accepts(library, 1, 7, constraints, row) for row in rows]
+        if target == "kg" or any(expected):
+            space = SearchSpace(library, 1, 7, constraints=constraints)
+            np.testing.assert_array_equal(space.violations(as_population(library, rows)) == -1, expected)
 
 
 def random_units(rng: np.random.Generator) -> dict[str, str]:
