@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import reference
 from reference import accepts
-from symseed import Budget, Dataset, Library, Population, SearchSpace, SettingsError, SpaceError, search
+from symseed import Budget, Dataset, Library, Population, SearchSpace, SettingsError, SpaceError, methods, search
 from symseed.constraints import PAPER, Constraint, Dimensions, NeedsInput, Relational, Relationship, Repeat
 from symseed.policy import LSTMPolicy
 from symseed.regression import RegressionTask
@@ -275,3 +275,25 @@ def test_a_law_is_found_with_units_that_is_not_found_without_them() -> None:
         result = search.run(space, RegressionTask(library, data), seed=0, budget=Budget(20_000))
         found[len(constraints)] = result.is_solved
     assert found == {5: True, 4: False}
+
+
+@pytest.mark.parametrize("method", ["nggp-complete", "nggp-nearest"])
+def test_everything_that_a_search_scores_has_the_targets_dimension(method: str) -> None:
+    """Completion and approximation put rows together from parts of others."""
+    space = space_of("a force", constants=False)
+    rng = np.random.default_rng(0)
+    data = Dataset.of(rng.uniform(1.0, 3.0, (20, 5)), rng.normal(0.0, 1.0, 20), names=SPACES["a force"][0])
+    scored: list[Population] = []
+    steps = search.steps(
+        space,
+        RegressionTask(space.library, data),
+        methods.get(method).settings,
+        budget=Budget(3_000),
+        watch=lambda one: scored.append(one.population),
+    )
+    last = list(steps)[-1]
+    rows = Population.concatenate(scored)
+    assert len(rows) >= 3_000
+    assert (space.violations(rows) == -1).all()
+    assert not any(is_broken(space, rows.take(np.arange(0, len(rows), 7))))
+    assert not any(is_broken(space, Population.from_expressions([last.best])))
