@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import reference
 from reference import accepts
-from symseed import Budget, Dataset, Library, Population, SearchSpace, SettingsError, SpaceError, search
-from symseed.constraints import PAPER, Dimensions
+from symseed import Budget, Dataset, Library, Population, SearchSpace, SettingsError, SpaceError, methods, search
+from symseed.constraints import PAPER, Constraint, Dimensions, NeedsInput, Relational, Relationship, Repeat
 from symseed.policy import LSTMPolicy
 from symseed.regression import RegressionTask
 from symseed.tokens import OPERATORS
@@ -94,6 +94,29 @@ def test_no_token_is_forbidden_with_which_a_legal_row_begins() -> None:
     beginnings = {row[:length] for row in legal for length in range(len(row) + 1)}
     for row, position in zip(rows, space.violations(as_population(library, rows)), strict=True):
         assert position == -1 or row[: position + 1] not in beginnings
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        (Relational(Relationship.CHILD, ("mul",), ("mul", "div")),),
+        (Relational(Relationship.DESCENDANT, ("div", "sqrt"), ("div",)), Repeat(("x",), 2)),
+        (Relational(Relationship.SIBLING, ("x",), ("t", "x")),),
+        (Relational(Relationship.LEFT_CHILD, ("x", "t"), ("mul", "div")),),
+        (Relational(Relationship.UNIQUE_CHILD, ("t", "const"), ("mul", "sqrt", "add")), NeedsInput()),
+        PAPER,
+    ],
+    ids=lambda others: others[0].describe(),
+)
+def test_dimensions_and_other_rules_do_not_get_into_each_others_way(others: tuple[Constraint, ...]) -> None:
+    for constants, target in ((False, "m/s"), (False, "m^(1/2)/s"), (True, "m/s"), (True, "kg")):
+        library = Library.of(["add", "mul", "div", "sqrt"], ["x", "t"], constants=constants)
+        constraints = (*others, of(library, MOTION, target))
+        rows = all_rows(library, 6)
+        expected = [accepts(library, 1, 7, constraints, row) for row in rows]
+        if target == "kg" or any(expected):
+            space = SearchSpace(library, 1, 7, constraints=constraints)
+            np.testing.assert_array_equal(space.violations(as_population(library, rows)) == -1, expected)
 
 
 def random_units(rng: np.random.Generator) -> dict[str, str]:
@@ -252,3 +275,25 @@ def test_a_law_is_found_with_units_that_is_not_found_without_them() -> None:
         result = search.run(space, RegressionTask(library, data), seed=0, budget=Budget(20_000))
         found[len(constraints)] = result.is_solved
     assert found == {5: True, 4: False}
+
+
+@pytest.mark.parametrize("method", ["nggp-complete", "nggp-nearest"])
+def test_everything_that_a_search_scores_has_the_targets_dimension(method: str) -> None:
+    """Completion and approximation put rows together from parts of others."""
+    space = space_of("a force", constants=False)
+    rng = np.random.default_rng(0)
+    data = Dataset.of(rng.uniform(1.0, 3.0, (20, 5)), rng.normal(0.0, 1.0, 20), names=SPACES["a force"][0])
+    scored: list[Population] = []
+    steps = search.steps(
+        space,
+        RegressionTask(space.library, data),
+        methods.get(method).settings,
+        budget=Budget(3_000),
+        watch=lambda one: scored.append(one.population),
+    )
+    last = list(steps)[-1]
+    rows = Population.concatenate(scored)
+    assert len(rows) >= 3_000
+    assert (space.violations(rows) == -1).all()
+    assert not any(is_broken(space, rows.take(np.arange(0, len(rows), 7))))
+    assert not any(is_broken(space, Population.from_expressions([last.best])))

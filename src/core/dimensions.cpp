@@ -95,8 +95,10 @@ int Dimensions::least_of_factors(const Dimension& together, int factors) const {
   if (together.is_any) return factors;
   if (factors == 1) return least(together);
   if (!can_join_) return factors;
-  // With one token less than factors, they make one expression.
-  return std::max(factors, std::min(least(together), least(raised(together, -1, 1))) - (factors - 1));
+  // With one token less than factors, they make one expression; other rules may forbid that one, and its dimension need
+  // not be within reach.
+  const int size = std::min({simple_[row(together)], simple_[row(raised(together, -1, 1))], reach_ + 1});
+  return std::max(factors, size - (factors - 1));
 }
 
 std::size_t Dimensions::Hash::operator()(const Dimension& dimension) const {
@@ -192,6 +194,7 @@ void Dimensions::find_sizes() {
   }
   // What lies beyond reach counts as nowhere: walks that went there would hardly come back.
   is_free_ = has_any;
+  reach_ = static_cast<int>(reach);
   if (has_any) least_[1] = 1;
   sizes_.assign(least_.size() * tokens_.size(), static_cast<std::uint16_t>(none));
   const auto fill = [&](const Dimension& need, std::size_t at) {
@@ -247,6 +250,7 @@ void Dimensions::measure(const Token* tokens, int length, Measures& out) const {
 }
 
 void Dimensions::obey(const Bars& bars, const BarsPair& bars_pair) {
+  simple_ = least_;
   const std::size_t count = tokens_.size();
   std::vector<Token> unary;
   for (std::size_t t = 0; t < count; ++t) {

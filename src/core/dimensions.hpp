@@ -63,6 +63,7 @@ class Dimensions {
   bool is_free() const { return is_free_; }
   // A lower bound of the tokens of several factors, or divisors, that together have this dimension or its inverse.
   int least_of_factors(const Dimension& together, int factors) const;
+  bool is_power(Token token) const { return vocabulary_.arity[token] > 0 && action(token).kind == Action::Kind::power; }
   const Action& action(Token op) const { return operator_table()[vocabulary_.kind[op]].action; }
 
  private:
@@ -86,7 +87,9 @@ class Dimensions {
   std::vector<std::uint16_t> sizes_;        // (rows, T)
   std::vector<std::uint16_t> least_below_;  // (rows, T)
   bool is_free_ = false;
-  bool can_join_ = false;  // whether products and quotients of all that the library has can be written
+  int reach_ = 1;            // all dimensions of expressions of so many tokens are known
+  std::vector<int> simple_;  // least_ before the other rules are obeyed
+  bool can_join_ = false;    // whether products and quotients of all that the library has can be written
 };
 
 }  // namespace symseed

@@ -282,7 +282,7 @@ int Walker::after(Dimension value, bool is_open) const {
 int Walker::estimate(Token token) const {
   const Dimensions& dimensions = *rules_.dimensions_;
   int size = sizes_[token];
-  if (dimensions.is_free() && !need_.is_any && dimensions.action(token).kind == Action::Kind::power) {
+  if (dimensions.is_free() && !need_.is_any && dimensions.is_power(token)) {
     size = std::max(size, 1 + dimensions.least_below(token, dimensions.first(token, need_)));
   }
   if (size > static_cast<int>(room_)) return rules_.max_length_ + 1;

@@ -223,7 +223,8 @@ class Dimensions:
 
     Sums, `min` and `max` take arguments of one dimension; products, quotients, roots and powers combine them; all other
     operators, `pow` among them, take and give pure numbers, and fixed numbers are pure. A fitted constant has whatever
-    dimension is needed, unless `constants_are_free` is off: then it is pure too.
+    dimension is needed, unless `constants_are_free` is off: then it is pure too. Without free constants, parts whose
+    dimension takes many tokens to make (more than about six, by the number of variables and operators) are forbidden.
     """
 
     variables: tuple[tuple[str, Dimension], ...]
