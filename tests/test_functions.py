@@ -220,6 +220,26 @@ def test_formulas_with_own_operators_have_the_values_that_numpy_gives(samples: i
         np.testing.assert_array_equal(value, expression.evaluate(X[:samples]))
 
 
+def test_every_instruction_set_gives_the_same_bits() -> None:
+    row = Population.from_expressions([Expression.parse("bump(ratio(x1, x2)) * leaky(x2)", LIBRARY)])
+    samples = Dataset.of(X, X[:, 0]).samples
+    values = [
+        _core.predictions(
+            LIBRARY.vocabulary,
+            samples,
+            row.tokens,
+            row.lengths,
+            row.constants,
+            strict=False,
+            threads=1,
+            instruction_set=name,
+        )[0]
+        for name in _core.instruction_sets()
+    ]
+    assert all((value == values[0]).all() for value in values)
+    assert np.isfinite(values[0]).all()
+
+
 def test_a_value_that_is_not_finite_fails_the_row_there() -> None:
     library = Library.of(["add", tokens.custom(np.arcsin), tokens.custom(lambda x: 1.0 / x, name="over")], 1)
     rows = ["arcsin(x1)", "x1 + over(x1)", "arcsin(x1 + x1)"]

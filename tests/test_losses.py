@@ -185,6 +185,14 @@ def test_a_loss_with_two_regimes_is_measured_in_each() -> None:
     np.testing.assert_allclose(found, [0.01, 50.0, np.nan, 0.0], rtol=0.01)
 
 
+def test_losses_that_are_lost_in_rounding_are_measured_by_larger_ones() -> None:
+    """log cosh of 1e-9 is 5e-19, but comes out as some 1e-16."""
+    dataset = Dataset.of(X, X[:, 0]).with_loss(made("logcosh"))
+    sizes = np.array([1e-9, 1e-7, 1e-5, 1e-2])
+    found = np.sqrt(dataset.mean_squares(300.0 * 0.5 * sizes**2))
+    np.testing.assert_allclose(found, sizes, rtol=0.02)
+
+
 @pytest.mark.parametrize("loss", ["absolute", absolute, pinball, "huber", "logcosh"])
 def test_constants_are_fitted_to_the_loss_itself(loss: Any) -> None:
     y = 2.5 * X[:, 0] + 0.7 + NOISE

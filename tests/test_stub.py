@@ -33,8 +33,7 @@ def signature_of(node: ast.FunctionDef) -> Signature:
 def runtime_signature(function: Any) -> Signature:
     text = function.__nb_signature__[0][0]
     # nanobind writes array types and default values in a form that is not Python.
-    text = re.sub(r"ndarray\[[^\]]*\]", "object", text)
-    text = re.sub(r"\\\d", "None", text)
+    text = re.sub(r"\\\d+", "None", re.sub(r"ndarray\[[^\]]*\]", "object", text))
     node = ast.parse(f"{text}: ...").body[0]
     assert isinstance(node, ast.FunctionDef)
     return signature_of(node)

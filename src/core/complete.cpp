@@ -84,9 +84,13 @@ bool Semantics::run_forward(const Manner& manner, Row row) {
       const std::size_t last = arity == 2 ? static_cast<std::size_t>(ends_[first]) : first;
       ends_[at] = ends_[last];
       has_constants_[at] = has_constants_[first] | has_constants_[last];
-      const Failure failure =
-          apply(manner, vocabulary_, token, values_[first], values_[last], out, static_cast<int>(block));
-      if (failure != Failure::none) return false;
+      const int points = static_cast<int>(block);
+      const bool is_finite =
+          kind == kFunction
+              ? apply_function(manner, *vocabulary_.function[token], values_[first], values_[last], out, points) ==
+                    Failure::none
+              : manner.kernels->forward[static_cast<std::size_t>(kind)](values_[first], values_[last], out, points) < 0;
+      if (!is_finite) return false;
     } else if (kind == kVariable) {
       values_[at] = samples_.column(static_cast<std::size_t>(vocabulary_.variable[token]));
     } else {

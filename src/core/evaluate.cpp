@@ -15,18 +15,12 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-Failure apply(const Manner& manner, const Vocabulary& vocabulary, Token token, const double* a, const double* b,
-              double* out, int points) {
-  const int kind = vocabulary.kind[token];
-  if (kind == kFunction) {
-    if (!vocabulary.function[token]->values(*manner.kernels, a, b, out, points)) return Failure::no_answer;
-    const double* bad = std::find_if_not(out, out + points, [](double value) { return std::isfinite(value); });
-    if (bad == out + points) return Failure::none;
-    return std::isnan(*bad) ? Failure::invalid : Failure::overflow;
-  }
-  const int bad = manner.kernels->forward[static_cast<std::size_t>(kind)](a, b, out, points);
-  if (bad >= 0) return flag_raised(kind, a[bad], b[bad]);
-  return manner.strict ? first_flag(kind, a, b, out, points) : Failure::none;
+Failure apply_function(const Manner& manner, const Function& function, const double* a, const double* b, double* out,
+                       int points) {
+  if (!function.values(*manner.kernels, a, b, out, points)) return Failure::no_answer;
+  const double* bad = std::find_if_not(out, out + points, [](double value) { return std::isfinite(value); });
+  if (bad == out + points) return Failure::none;
+  return std::isnan(*bad) ? Failure::invalid : Failure::overflow;
 }
 
 // A prefix of length n has at most (n + 1) / 2 values waiting.
@@ -105,15 +99,11 @@ double sum_lanes(const double* lanes) {
   return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
 
-bool add_losses(const Manner& manner, const double* prediction, const Samples& samples, std::size_t first, int points,
-                double* lanes) {
-  const double* target = samples.target.data() + first;
+bool add_function(const Manner& manner, const double* prediction, const Samples& samples, std::size_t first, int points,
+                  double* lanes) {
   const double* weight = samples.weight.data() + first;
-  if (manner.loss == nullptr) {
-    manner.kernels->add_squared_error(prediction, target, weight, points, lanes);
-    return true;
-  }
   Lines loss(static_cast<std::size_t>(points));
+  const double* target = samples.target.data() + first;
   if (!manner.loss->values(*manner.kernels, target, prediction, loss.data(), points)) return false;
   for (int i = 0; i < points; ++i) {
     // A sample without weight, such as padding, counts for nothing, whatever its loss.

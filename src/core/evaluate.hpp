@@ -26,9 +26,20 @@ struct Manner {
   const Function* loss = nullptr;
 };
 
-// Computes the values of an operator, whichever it is, and says what became of it.
-Failure apply(const Manner& manner, const Vocabulary& vocabulary, Token token, const double* a, const double* b,
-              double* out, int points);
+// Computes the values of an operator of the user's own, and says what became of it.
+Failure apply_function(const Manner& manner, const Function& function, const double* a, const double* b, double* out,
+                       int points);
+
+// The same for any operator.
+inline Failure apply(const Manner& manner, const Vocabulary& vocabulary, Token token, const double* a, const double* b,
+                     double* out, int points) {
+  const int kind = vocabulary.kind[token];
+  if (kind == kFunction) [[unlikely]]
+    return apply_function(manner, *vocabulary.function[token], a, b, out, points);
+  const int bad = manner.kernels->forward[static_cast<std::size_t>(kind)](a, b, out, points);
+  if (bad >= 0) return flag_raised(kind, a[bad], b[bad]);
+  return manner.strict ? first_flag(kind, a, b, out, points) : Failure::none;
+}
 
 // Room for the values of rows of up to `max_length` tokens on one block of points at a time.
 class Workspace {
@@ -68,9 +79,20 @@ void for_each_block(const Samples& samples, Visit visit) {
 // The eight running sums of a kernel, always added in the same order.
 double sum_lanes(const double* lanes);
 
-// Adds the weighted losses of a block of predictions to eight running sums. False where there is no answer.
-bool add_losses(const Manner& manner, const double* prediction, const Samples& samples, std::size_t first, int points,
-                double* lanes);
+// Adds the weighted losses of a block of predictions, by a function of the user's own, to eight running sums. False
+// where there is no answer.
+bool add_function(const Manner& manner, const double* prediction, const Samples& samples, std::size_t first, int points,
+                  double* lanes);
+
+// The same for any loss.
+inline bool add_losses(const Manner& manner, const double* prediction, const Samples& samples, std::size_t first,
+                       int points, double* lanes) {
+  if (manner.loss != nullptr) [[unlikely]]
+    return add_function(manner, prediction, samples, first, points, lanes);
+  manner.kernels->add_squared_error(prediction, samples.target.data() + first, samples.weight.data() + first, points,
+                                    lanes);
+  return true;
+}
 
 // Weighted sum of squared errors, or of losses, of each row, NaN where it failed.
 void squared_errors(const Manner& manner, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,

@@ -246,17 +246,17 @@ Outcome Tape::run(const Manner& manner, const Vocabulary& vocabulary, Row row, c
     if (arity == 0 || !varies_[static_cast<std::size_t>(position)]) continue;
     const int left = position + 1;
     const int right = right_[static_cast<std::size_t>(position)];
-    const bool is_right = arity == 2 && varies_[static_cast<std::size_t>(right)];
-    double* grad_left = varies_[static_cast<std::size_t>(left)] ? slot(derivative_buffer_, left) : nullptr;
-    double* grad_right = is_right ? slot(derivative_buffer_, right) : nullptr;
-    if (const Function* function = vocabulary.function[token].get()) {
-      function->backward(*manner.kernels, value(left), value(right), value(position), derivative(position), grad_left,
-                         grad_right, points);
+    double* grad_left = varies_[static_cast<std::size_t>(left)] ? slot(derivative_buffer_, left) : unused_.data();
+    double* grad_right =
+        arity == 2 && varies_[static_cast<std::size_t>(right)] ? slot(derivative_buffer_, right) : unused_.data();
+    if (vocabulary.kind[token] == kFunction) [[unlikely]] {
+      const auto wanted = [&](double* grad) { return grad == unused_.data() ? nullptr : grad; };
+      vocabulary.function[token]->backward(*manner.kernels, value(left), value(right), value(position),
+                                           derivative(position), wanted(grad_left), wanted(grad_right), points);
       continue;
     }
     manner.kernels->backward[vocabulary.kind[token]](value(left), value(right), value(position), derivative(position),
-                                                     grad_left != nullptr ? grad_left : unused_.data(),
-                                                     grad_right != nullptr ? grad_right : unused_.data(), points);
+                                                     grad_left, grad_right, points);
   }
   return {};
 }
@@ -266,7 +266,7 @@ Linearisation linearise(const Manner& manner, const Vocabulary& vocabulary, Row 
   const std::size_t k = places.size();
   std::vector<double> gradient_lanes(k * 8);
   std::vector<double> curvature_lanes(k * k * 8);
-  std::vector<double> residual(kBlock), bent(kBlock);
+  std::vector<double> residual(kBlock), bent(manner.loss != nullptr ? kBlock : 0);
   double error_lanes[8] = {};
   Linearisation at{{}, kNan, std::vector<double>(k), std::vector<double>(k * k)};
   for_each_block(samples, [&](std::size_t first, int points) {

@@ -24,7 +24,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 _SAMPLES = 256
 _EXPONENTS = np.arange(-60, 41) / 2.0  # of 2: errors from 1e-9 to 1e6 of y's spread
 _LEAST_GROWTH = 0.1
-_ROUNDING = 1e-9
+_ROUNDING, _NOTHING = 1e-9, 1e-12
 
 
 def _squared(y: Any, prediction: Any) -> Any:
@@ -171,7 +171,10 @@ class Ruler:
         finite = np.isfinite(means)
         if not finite.any() or means[finite].min() < -_ROUNDING * np.abs(means[finite]).max():
             raise SettingsError(f"The loss `{name}` must be least where the prediction is y, but it is less elsewhere.")
-        rising = finite & (means > np.maximum.accumulate(np.concatenate([[0.0], np.where(finite, means, 0.0)]))[:-1])
+        # What is lost beside the loss of an error as large as y's spread may be rounding, and says nothing of growth.
+        usual = float(np.max(means, where=finite & (_EXPONENTS <= 0.0), initial=0.0))
+        before = np.maximum.accumulate([_NOTHING * usual, *np.where(finite, means, 0.0)[:-1]])
+        rising = finite & (means > before)
         if np.count_nonzero(rising) < 2:
             raise SettingsError(f"The loss `{name}` must grow with the error, but it does not.")
         self._means, self._sizes = np.log(means[rising]), np.log(sizes[rising])
