@@ -118,7 +118,7 @@ def test_doctor_checks_the_core_against_numpy() -> None:
         ("a,y\n1,2\nx,3\n", "Column `a` .* line 3 has `x`"),
         ("a,y\n1,two\n2,three\n", "Column `y` .* begins with `two`"),
         ("a,y\nred,2\nblue,3\n", "no column of numbers beside `y`"),
-        ("a,y\n1,nan\n", "`y` must be finite"),
+        ("a,y\n1,nan\n", "`y` .* must be finite, but line 2 has `nan`"),
     ],
 )
 def test_a_broken_table_is_refused_with_its_line_or_column(tmp_path: Path, text: str, sentence: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import signal
 import sys
 from dataclasses import replace
 from fractions import Fraction
@@ -10,16 +11,23 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+import numpy.typing as npt
+import pandas as pd
 import pytest
+import sympy
+from sklearn.base import clone
+from sklearn.preprocessing import StandardScaler
+from sympy.parsing.sympy_parser import parse_expr
 
+import symseed
 from symseed import Budget, Expression, Library, Population, SearchSpace
 from symseed.policy import Lesson
 
 FOLDER = Path(__file__).parent.parent / "examples"
 
 
-def load(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
+def load(name: str, monkeypatch: pytest.MonkeyPatch, folder: Path = FOLDER) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, folder / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -161,3 +169,58 @@ def test_a_lesson_makes_its_rows_more_likely_and_forbidden_rows_stay_impossible(
     assert np.isfinite(after[1])
     assert np.isneginf(before[2:]).all()
     assert np.isneginf(after[2:]).all()
+
+
+# --- SRBench ---------------------------------------------------------------------------------------------------------
+
+NAMES = ["N", "lambda_1", "E", "beta", "x2", "größe", "S"]
+
+
+class AlarmError(Exception):
+    """SRBench's, where a fit takes too long."""
+
+
+def standardised() -> tuple[pd.DataFrame, npt.NDArray[np.float64]]:
+    values = np.random.default_rng(0).normal(size=(60, len(NAMES)))
+    target = 2.5 * values[:, 0] * values[:, 2] + np.cos(values[:, 5]) + values[:, 4]
+    frame = pd.DataFrame(StandardScaler().fit_transform(values), columns=NAMES)
+    return frame, StandardScaler().fit_transform(target[:, None])[:, 0]
+
+
+def values_of(text: str, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
+    symbols = {name: sympy.Symbol(name) for name in frame.columns}
+    form = parse_expr(text, local_dict=symbols)  # as SRBench does; the text is our own
+    assert form.free_symbols <= set(symbols.values())
+    rows = [form.subs({symbols[name]: row[name] for name in symbols}) for _, row in frame.iterrows()]
+    return np.array([float(value) for value in rows])
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="a signal of POSIX systems")
+@pytest.mark.parametrize(("max_time", "alarm"), [(1.0, 60.0), (60.0, 2.0)])
+def test_srbench_gets_a_formula_in_its_own_names_in_time_or_when_its_alarm_rings(
+    max_time: float, alarm: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    method = load("regressor", monkeypatch, FOLDER / "srbench")
+    est = clone(method.est).set_params(**method.hyper_params[0]).set_params(**method.eval_kwargs["test_params"])
+    est.random_state, est.max_time, est.max_evals, est.patience = 7, max_time, None, None
+    frame, target = standardised()
+
+    def ring(*_: object) -> None:
+        raise AlarmError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, alarm)
+    try:
+        est.fit(frame, target)
+    except AlarmError:
+        pass
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert est.interrupted_ == (alarm < max_time)
+    for fitted in (est, method.get_best_solution(est), *method.get_population(est)):
+        np.testing.assert_allclose(values_of(method.model(fitted, frame), frame), fitted.predict(frame), rtol=1e-9)
+
+
+def test_srbenchs_folder_asks_for_this_version() -> None:
+    assert (FOLDER / "srbench" / "requirements.txt").read_text() == f"symseed=={symseed.__version__}\n"

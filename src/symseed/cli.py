@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import platform
@@ -22,6 +23,7 @@ from symseed.evaluation import Errors, Failure, fit
 from symseed.expression import Expression
 from symseed.fitting import FitSettings
 from symseed.library import Library
+from symseed.live import plain
 from symseed.parsing import numbers_in
 from symseed.population import Population
 from symseed.tokens import OPERATORS
@@ -109,12 +111,18 @@ for _command in (fit_command, resume, show, predict, report, bench_commands):
 def main() -> None:
     """Run a command; a mistake of the user's ends it with one sentence and exit code 2."""
     warnings.showwarning = _show_warning
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a console need not know the letters of every name
     try:
         commands()
     except SymseedError as error:
-        click.echo(f"symseed: {error}", err=True)
+        click.echo(plain(f"symseed: {error}"), err=True)
         sys.exit(2)
+    except MemoryError:
+        click.echo("symseed: There is not enough memory for that. Give fewer rows or columns.", err=True)
+        sys.exit(1)
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    click.echo(f"symseed: warning: {message}", err=True)
+    click.echo(plain(f"symseed: warning: {message}"), err=True)

@@ -20,13 +20,13 @@ from sklearn.utils import check_random_state
 
 import symseed
 from symseed import files, tables
-from symseed.dataset import Dataset, Floats
+from symseed.dataset import Dataset
 from symseed.equations import EquationFront
-from symseed.errors import DataError, SettingsError
+from symseed.errors import SettingsError
 from symseed.estimator import SymbolicRegressor
 from symseed.exporting import FORMATS, export
 from symseed.expression import Expression
-from symseed.live import Display
+from symseed.live import Display, plain
 from symseed.page import ReportContent, report_html
 from symseed.runs import Run, RunData, from_toml, to_toml
 from symseed.search import Budget
@@ -70,8 +70,9 @@ def fit(
 ) -> None:
     r"""Search for a formula that explains a column of DATA by the others.
 
-    DATA is a CSV file with a header, or a table that ships with symseed (planets). Ctrl-C ends the search with the best
-    so far, a second one at once. The run's folder can be given to `resume`, `show` and `predict`.
+    DATA is a CSV file with a header, or a table that ships with symseed (planets); columns without a number, such as
+    labels, are left out. Of more than 10,000 rows a sample is searched; losses are of all rows. Ctrl-C ends the search
+    with the best so far, a second one at once. The run's folder can be given to `resume`, `show` and `predict`.
 
     \b
     symseed fit planets --target period_days
@@ -81,8 +82,6 @@ def fit(
     y = sheet.columns(targets)
     names = tables.inputs(sheet, targets)
     X = sheet.columns(names)
-    _check_finite(sheet, names, X)
-    _check_finite(sheet, targets, y)
     values: dict[str, Any] = {"output_directory": None if in_memory else output_directory, "random_state": 0}
     values |= _read_config(config) | _settings(changes)
     settings = Settings.of(values)
@@ -128,11 +127,11 @@ def show(run: str, index: int | None, format_: str | None, as_json: bool) -> Non
     targets = Run.read(Path(run)).data.targets
     if format_ is not None:
         for equation in model.at(index):
-            click.echo(export(equation.expression, format_))
+            click.echo(plain(export(equation.expression, format_)))
         return
     if index is not None and not as_json:
         for equation in model.at(index):
-            click.echo(str(equation))
+            click.echo(plain(str(equation)))
         return
     _print(model, targets, as_json=as_json)
 
@@ -190,18 +189,25 @@ def _exports(expression: Expression) -> dict[str, str]:
 @click.argument("data")
 @click.option("--index", type=int, help="The row of the front; the choice where left out.")
 def predict(run: str, data: str, index: int | None) -> None:
-    """Print DATA, a CSV file, with what a RUN's formula says at the end of each line."""
+    """Print DATA, a CSV file, with what a RUN's formula says at the end of each line.
+
+    What DATA holds is printed as it is, also where a spreadsheet would take it for a formula.
+    """
     opened = Run.read(Path(run))
     model = SymbolicRegressor.from_file(run)
     sheet = tables.read_sheet(data)
     names = opened.data.names
     X = sheet.columns(names)
-    _check_finite(sheet, names, X)
     values = model.predict(pd.DataFrame(X, columns=list(names)) if opened.data.has_labels else X, index)
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow([*sheet.header, *(f"{target} predicted" for target in opened.data.targets)])
+    writer.writerow([*sheet.header, *(_heading(target) for target in opened.data.targets)])
     for line, row in zip(sheet.lines, values.reshape(len(X), -1), strict=True):
         writer.writerow([*line, *("" if np.isnan(value) else repr(float(value)) for value in row)])
+
+
+def _heading(target: str) -> str:
+    """The name of a column that we add; one that a spreadsheet would take for a formula has an apostrophe before it."""
+    return f"{chr(39) if target.startswith(('=', '+', '-', '@')) else ''}{target} predicted"
 
 
 # --- Following a search ----------------------------------------------------------------------------------------------
@@ -250,8 +256,8 @@ def _print(model: SymbolicRegressor, targets: Sequence[str], *, as_json: bool) -
         click.echo(json.dumps({"run_directory": model.run_directory_, "targets": records}))
         return
     for target, front in zip(targets, model.fronts, strict=True):
-        click.echo(front.text(rule))
-        click.echo(f"{target} = {front.equations[front.choice(rule)]}")
+        click.echo(plain(front.text(rule)))
+        click.echo(plain(f"{target} = {front.equations[front.choice(rule)]}"))
     if model.run_directory_ is not None:
         click.echo(f"The run is in {model.run_directory_}")
 
@@ -323,17 +329,9 @@ def _read_config(path: str | None) -> dict[str, Any]:
             f"`--config` must be a TOML file of settings, but `{path}` cannot be read: {error}"
         ) from error
     settings = content.get("settings", content)
+    if not isinstance(settings, dict):
+        raise SettingsError(f"`{path}` must hold settings, but `settings` in it is {settings!r}.")
     for name in settings:
         if name not in NAMES:
             raise SettingsError(f"`{path}` has a setting `{name}`, but there is none: {suggestion(name)}")
     return from_toml(settings)
-
-
-def _check_finite(sheet: tables.Sheet, names: Sequence[str], values: Floats) -> None:
-    bad = np.argwhere(~np.isfinite(values))
-    if len(bad):
-        row, column = bad[0]
-        raise DataError(
-            f"Column `{names[column]}` of `{sheet.source}` must hold finite numbers, but line {row + 2} has "
-            f"{values[row, column]}. Fill or remove that row."
-        )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -19,6 +20,9 @@ from symseed.errors import DataError, SettingsError
 from symseed.losses import Loss, Ruler
 
 Floats: TypeAlias = npt.NDArray[np.float64]
+
+LARGEST_EXACT = 2**53
+"""Beyond it float64 does not tell all whole numbers apart."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +168,15 @@ def floats(values: npt.ArrayLike, name: str) -> Floats:
         return np.ascontiguousarray(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise DataError(f"`{name}` must hold numbers, but its values are of type {array.dtype}.") from error
+
+
+def warn_of_rounding(what: str) -> None:
+    """Warn that a column holds whole numbers beyond `LARGEST_EXACT`."""
+    warnings.warn(
+        f"{what} holds whole numbers beyond 2^53, which float64 rounds. Subtract what they share.",
+        UserWarning,
+        stacklevel=3,
+    )
 
 
 def _check_length(array: Floats, name: str, expected: int) -> None:

@@ -5,7 +5,7 @@ What cannot be read is refused with a sentence that names the column, what was f
 
 from __future__ import annotations
 
-import warnings
+import collections
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,10 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from symseed.dataset import Floats
-from symseed.errors import DataError
+from symseed.dataset import LARGEST_EXACT, Floats, warn_of_rounding
+from symseed.errors import DataError, listed, shown
 
-_LARGEST_EXACT = 2**53
 _KINDS = {"M": "dates", "m": "durations", "U": "text", "S": "bytes", "V": "records"}
 _CURES = {
     "text": "Turn it into numbers, or leave it out.",
@@ -61,7 +60,7 @@ def read(X: Any, *, labels: Sequence[Hashable] | None = None) -> Table:
     _check_size(array.shape)
     names = tuple(f"x{i + 1}" for i in range(array.shape[1]))
     if array.dtype.kind in "biuf":
-        values = _plain(array, names)
+        values = _plain(array, [f"`{name}`" for name in names])
     else:
         values = np.stack([_numbers(array[:, i], _column(name)) for i, name in enumerate(names)], axis=1)
     _check_finite(values, names)
@@ -90,23 +89,23 @@ def read_values(values: Any, what: str, rows: int) -> Floats:
 def _read_frame(frame: Any, labels: Sequence[Hashable] | None, what: str = "X") -> Table:
     # pyarrow calls the data of its columns `columns`.
     own: list[Hashable] = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
-    twice = [label for i, label in enumerate(own) if label in own[:i]] if len(set(own)) < len(own) else []
-    if twice:
-        raise DataError(f"The columns of `{what}` must have different names, but `{_cut(twice[0])}` is there twice.")
+    twice, times = collections.Counter(own).most_common(1)[0] if own else (None, 0)
+    if times > 1:
+        raise DataError(f"The columns of `{what}` must have different names, but `{shown(twice)}` is there twice.")
     # By place, because names that are whole numbers would be taken for places.
     series = dict(zip(own, nw.from_native(frame, eager_only=True).iter_columns(), strict=True))
     if labels is not None:
         missing = [str(label) for label in labels if label not in series]
         if missing:
             raise DataError(
-                f"`{what}` must have the columns that were fitted, but it lacks {_list(missing)}; it has "
-                f"{_list([str(label) for label in own])}. Add or rename them."
+                f"`{what}` must have the columns that were fitted, but it lacks {listed(missing)}; it has "
+                f"{listed([str(label) for label in own])}. Add or rename them."
             )
         own = list(labels)
     _check_size((len(frame), len(own)))
     names = tuple(_name(label, place) for place, label in enumerate(own))
     if len(set(names)) < len(names):
-        raise DataError(f"The columns of `{what}` must have names that differ as text, but they are {_list(names)}.")
+        raise DataError(f"The columns of `{what}` must have names that differ as text, but they are {listed(names)}.")
     columns = [_series(series[label], _column(name, what)) for label, name in zip(own, names, strict=True)]
     values = np.stack(columns, axis=1)
     _check_finite(values, names, what)
@@ -155,13 +154,15 @@ def _numbers(column: npt.NDArray[Any], what: str) -> Floats:
     if len(missing):
         raise DataError(_unusable(what, "a missing value", int(missing[0]), len(missing)))
     out = np.empty(len(column))
+    is_rounded = False
     for row, value in enumerate(column):
         if isinstance(value, (str, bytes)):
             raise DataError(
-                f"{what} must hold numbers, but has the text {_cut(value)!r} in row {row}. {_CURES['text']}"
+                f"{what} must hold numbers, but has the text {shown(value)!r} in row {row}. {_CURES['text']}"
             )
         if isinstance(value, (complex, np.complexfloating)):
             raise DataError(f"Complex data not supported: {what} must hold real numbers, but has {value} in row {row}.")
+        is_rounded |= isinstance(value, int) and abs(value) > LARGEST_EXACT
         try:
             out[row] = value
         except OverflowError:
@@ -171,20 +172,18 @@ def _numbers(column: npt.NDArray[Any], what: str) -> Floats:
                 f"{what} must hold numbers, but has a {type(value).__name__} in row {row} (each argument must be a "
                 "string of digits or a number). Turn it into numbers, or leave it out."
             ) from error
+    if is_rounded:
+        warn_of_rounding(what)
     return out
 
 
 def _plain(array: npt.NDArray[Any], names: Sequence[str]) -> Floats:
     """Read an array of a numeric type, and warn where float64 cannot tell its whole numbers apart."""
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size:
-        large = (array > _LARGEST_EXACT) | (array < -_LARGEST_EXACT)
+        large = (array > LARGEST_EXACT) | (array < -LARGEST_EXACT)
         if large.any():
             name = names[int(np.flatnonzero(large.reshape(-1, len(names)).any(axis=0))[0])]
-            warnings.warn(
-                f"`{name.strip('`')}` holds whole numbers beyond 2^53, which float64 rounds. Subtract what they share.",
-                UserWarning,
-                stacklevel=2,
-            )
+            warn_of_rounding(name)
     with np.errstate(over="ignore"):  # what float64 does not hold is refused as infinite
         return np.array(array, dtype=np.float64, order="C")
 
@@ -225,14 +224,4 @@ def _name(label: Hashable, place: int) -> str:
 
 
 def _column(name: str, table: str = "X") -> str:
-    return f"Column `{_cut(name)}` of `{table}`"
-
-
-def _cut(text: Any, most: int = 60) -> str:
-    shown = str(text)
-    return shown if len(shown) <= most else f"{shown[:most]}..."
-
-
-def _list(names: Sequence[str]) -> str:
-    few = ", ".join(f"`{_cut(name)}`" for name in names[:10])
-    return few if len(names) <= 10 else f"{few} and {len(names) - 10} more"
+    return f"Column `{shown(name)}` of `{table}`"

@@ -18,8 +18,14 @@ from symseed.equations import EquationFront
 from symseed.search import Budget
 from symseed.target import Progress
 
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
 _MOST_ROWS = 15
 _WIDE_BAR = 40
+
+
+def plain(text: str) -> str:
+    """Return a text that moves no cursor and rings no bell, whatever the names in it hold."""
+    return text.translate(_CONTROLS)
 
 
 class Display:
@@ -54,7 +60,7 @@ class Display:
             if progress.turn.unchanged == 0:
                 turn, target = progress.turn, self._targets[output]
                 self._console.print(
-                    Text(f"{turn.seconds:7.1f} s  {turn.charged:>10,} formulas  {target} = {progress.best}"),
+                    Text(plain(f"{turn.seconds:7.1f} s  {turn.charged:>10,} formulas  {target} = {progress.best}")),
                     soft_wrap=True,
                 )
             return
@@ -69,7 +75,7 @@ class Display:
         limit = f" of at most {limits.seconds:g} s" if limits.seconds else ""
         row = Table.grid(padding=(0, 1))
         row.add_row(
-            Text(self._targets[output], style="bold"),
+            Text(plain(self._targets[output]), style="bold"),
             ProgressBar(total=1.0, completed=min(1.0, max(shares, default=0.0)), width=_WIDE_BAR),
             Text(
                 f"{turn.seconds:.0f} s{limit}, {turn.charged:,} formulas, choice unchanged for {turn.unchanged} turns"
@@ -93,7 +99,7 @@ def front_table(front: EquationFront, rule: str) -> Table:
             Text(str(item.complexity)),
             Text(f"{item.loss:.4g}"),
             Text(f"{item.score:.3g}"),
-            Text(str(item)),
+            Text(plain(str(item))),
             style=style,
         )
     return table

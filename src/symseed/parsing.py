@@ -21,11 +21,12 @@ from symseed.library import Library
 from symseed.tokens import ALIASES, CONSTANT_NAME, TokenKind
 
 MAX_TEXT = 20_000
-"""Longest text, in characters."""
+"""Longest text, in characters; over a library of long names, as many times the longest as there may be tokens."""
 MAX_TOKENS = 2_000
 """Largest expression, in tokens."""
 MAX_DIGITS = 60
 """Longest number, in characters."""
+_LONG_NAME = 100
 
 Parsed: TypeAlias = tuple[tuple[int, ...], tuple[float, ...]]
 
@@ -103,9 +104,11 @@ def numbers_in(text: str) -> list[float]:
     return list(found)
 
 
-def _lex(text: str) -> list[_Lexeme]:
-    if len(text) > MAX_TEXT:
-        raise ParseError(f"An expression is at most {MAX_TEXT} characters, but this text has {len(text)}.")
+def _lex(text: str, longest_name: int = 0) -> list[_Lexeme]:
+    # Names are the user's own and may be of any length; what we write of them must read back.
+    most = MAX_TEXT if longest_name <= _LONG_NAME else MAX_TOKENS * longest_name
+    if len(text) > most:
+        raise ParseError(f"An expression is at most {most} characters, but this text has {len(text)}.")
     return [*_lexemes(text), _Lexeme("end", "", len(text))]
 
 
@@ -171,7 +174,7 @@ class _Reader:
     def __init__(self, text: str, library: Library) -> None:
         self.text = text
         self.library = library
-        self.lexemes = _lex(text)
+        self.lexemes = _lex(text, max(len(token.name) for token in library.tokens))
         self.operands: list[Parsed] = []
         self.pending: list[_Pending] = []
         self.variables = {token.name: i for i, token in enumerate(library.tokens) if token.kind is TokenKind.VARIABLE}

@@ -33,7 +33,7 @@ class Parts:
 def relevance(dataset: Dataset) -> Floats:
     """Return, for each variable, the share of y's variance that bins of it explain, (V,).
 
-    Chance alone explains a few bins' share of the samples; that is taken off.
+    Chance alone explains a few bins' share of the samples; that is taken off. A constant column explains nothing.
     """
     count = len(dataset)
     bins = max(2, min(_BINS, count // 4))
@@ -42,7 +42,8 @@ def relevance(dataset: Dataset) -> Floats:
     ranks = dataset.y.argsort().argsort().astype(np.float64)
     total = float(((ranks - ranks.mean()) ** 2).sum()) or 1.0
     out = np.zeros(dataset.X.shape[1])
-    for column in range(len(out)):
+    varies = np.ptp(dataset.X, axis=0) > 0.0  # bins of a constant would be those of the rows' order
+    for column in np.flatnonzero(varies):
         order = dataset.X[:, column].argsort(kind="stable")
         groups = [ranks[part] for part in np.array_split(order, bins)]
         between = sum(len(group) * (group.mean() - ranks.mean()) ** 2 for group in groups)
