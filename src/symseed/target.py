@@ -14,6 +14,7 @@ from symseed.constraints import Dimensions
 from symseed.dataset import Dataset, Floats
 from symseed.description import description_lengths, floor
 from symseed.equations import Equation, EquationFront, pareto
+from symseed.evaluation import evaluate
 from symseed.expression import Expression
 from symseed.library import Library
 from symseed.portfolio import Portfolio, PortfolioState, Turn, with_constants
@@ -31,6 +32,8 @@ MOST_ROWS = 10_000
 
 _CONDITION = "The early stop condition is met."
 _SQUARES_FIT = (1e-100, 1e100)  # largest |y| whose squared errors neither overflow nor vanish
+_MOST_FITS = 20  # of a formula on the front, each of 100 iterations
+_GAIN = 1e-7  # share of the error that another fit must take away to be worth one more
 _SAME = 1e-6  # share of its values by which a formula may differ in other units
 
 
@@ -203,13 +206,25 @@ class TargetSearch:
             values = Expression(self._writer.library, form.ids, form.constants).evaluate(self._data.X)
             if not np.allclose(values / self._units.target, wanted, rtol=_SAME, atol=_SAME * np.abs(wanted).max()):
                 continue  # something overflowed or vanished on the way
-            found = self._judged(form, part)
+            found: list[Equation] = []
             if self._has_squares and not self._units.are_plain:
-                fitted = part_of(polished(self._writer.population([form]), self._data), 0)
-                found += self._judged(fitted, part)
-                found += self._judged(tidied(self._writer, fitted, self._data), part)
-            return found
+                # A factor of 1 in the search's units is a constant in others, which has not been fitted yet.
+                fitted = self._settled(form)
+                found = self._judged(fitted, part) + self._judged(tidied(self._writer, fitted, self._data), part)
+            return found or self._judged(form, part)
         return []
+
+    def _settled(self, part: Part) -> Part:
+        """A formula fitted until that gains nothing more, which takes long where constants can stand in for others."""
+        row = self._writer.population([part])
+        error = math.inf
+        for _ in range(_MOST_FITS):
+            row = polished(row, self._data)
+            after = float(evaluate(row, self._data).error[0])
+            if not after < error * (1.0 - _GAIN):
+                break
+            error = after
+        return part_of(row, 0)
 
     def _judged(self, part: Part, searched: Part) -> list[Equation]:
         """A formula with its loss on all rows; none where it has no value at some row that counts.
