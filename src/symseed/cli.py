@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import os
@@ -14,9 +15,6 @@ import numpy as np
 
 import symseed
 from symseed import _core, methods, tables
-from symseed.cli_bench import bench_commands
-from symseed.cli_runs import fit as fit_command
-from symseed.cli_runs import predict, report, resume, show
 from symseed.dataset import Dataset
 from symseed.errors import SymseedError
 from symseed.evaluation import Errors, Failure, fit
@@ -28,8 +26,31 @@ from symseed.parsing import numbers_in
 from symseed.population import Population
 from symseed.tokens import OPERATORS
 
+ELSEWHERE = {
+    "bench": ("cli_bench", "bench_commands"),
+    "fit": ("cli_runs", "fit"),
+    "predict": ("cli_runs", "predict"),
+    "report": ("cli_runs", "report"),
+    "resume": ("cli_runs", "resume"),
+    "show": ("cli_runs", "show"),
+}
+"""Commands of other modules, and what they are called there. They are loaded when they are asked for: scikit-learn,
+pandas and sympy take longer to load than most commands to run."""
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *ELSEWHERE])
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in ELSEWHERE:
+            return super().get_command(ctx, name)
+        module, attribute = ELSEWHERE[name]
+        command: click.Command = getattr(importlib.import_module(f"symseed.{module}"), attribute)
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(symseed.__version__, prog_name="symseed")
 def commands() -> None:
     """Find short formulas in data."""
@@ -102,10 +123,6 @@ def _record(population: Population, errors: Errors, dataset: Dataset, row: int) 
         "formula": str(population[row]),
         "failure": None if is_scored else failure.sentence,
     }
-
-
-for _command in (fit_command, resume, show, predict, report, bench_commands):
-    commands.add_command(_command)
 
 
 def main() -> None:
