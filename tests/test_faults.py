@@ -113,11 +113,15 @@ def test_a_path_that_is_no_file_gets_a_sentence(symseed: Run, tmp_path: Path) ->
         assert "must be a CSV file or one of the tables that ship (planets), but it cannot be read: " in err
 
 
-def test_a_file_without_end_is_read_as_far_as_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("limit", "value"), [("MOST_BYTES", 2**20), ("MOST_VALUES", 100_000)])
+def test_a_file_without_end_is_read_as_far_as_a_limit(
+    limit: str, value: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Numbers 17 and 48: neither rows nor columns without end take memory without end."""
     path = tmp_path / "t.csv"
     path.write_text("a,y\n" + "1,2\n" * 2**18)
-    monkeypatch.setattr(tables, "MOST_BYTES", 2**20)
-    with pytest.raises(DataError, match=r"must be at most 1 MB\. Give a part of it, or read it with pandas and give"):
+    monkeypatch.setattr(tables, limit, value)
+    with pytest.raises(DataError, match=r"must be at most \d+ MB and \d+ values\. Give a part of it, or read it with"):
         tables.read_sheet(str(path))
 
 

@@ -162,7 +162,6 @@ def _numbers(column: npt.NDArray[Any], what: str) -> Floats:
             )
         if isinstance(value, (complex, np.complexfloating)):
             raise DataError(f"Complex data not supported: {what} must hold real numbers, but has {value} in row {row}.")
-        is_rounded |= isinstance(value, int) and abs(value) > LARGEST_EXACT
         try:
             out[row] = value
         except OverflowError:
@@ -172,6 +171,8 @@ def _numbers(column: npt.NDArray[Any], what: str) -> Floats:
                 f"{what} must hold numbers, but has a {type(value).__name__} in row {row} (each argument must be a "
                 "string of digits or a number). Turn it into numbers, or leave it out."
             ) from error
+        else:
+            is_rounded |= isinstance(value, int) and abs(value) > LARGEST_EXACT
     if is_rounded:
         warn_of_rounding(what)
     return out

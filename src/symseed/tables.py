@@ -26,7 +26,9 @@ else:
 
 _BREAKS = re.compile(r"\s*[\r\n]\s*")
 MOST_BYTES = 2**28
-"""Of a file; as text in memory it takes several times as much."""
+"""Of a file."""
+MOST_VALUES = 50_000_000
+"""Of a file; each takes some 60 bytes of memory while it is text."""
 
 
 def shipped() -> list[str]:
@@ -126,7 +128,7 @@ def read_sheet(source: str) -> Sheet:
     """Read a shipped table by name, or a CSV file by path.
 
     Raises:
-        DataError: where it is no text, no CSV, or larger than `MOST_BYTES`.
+        DataError: where it is no text, no CSV, or larger than `MOST_BYTES` and `MOST_VALUES` allow.
     """
     reader = csv.reader(io.StringIO(_text(source), newline=""), strict=True)
     try:
@@ -162,10 +164,10 @@ def _text(source: str) -> str:
             f"`{shown(source)}` must be a CSV file or one of the tables that ship ({', '.join(shipped())}), but it "
             f"cannot be read: {error}"
         ) from error
-    if len(content) > MOST_BYTES:
+    if len(content) > MOST_BYTES or content.count(b",") > MOST_VALUES:
         raise DataError(
-            f"`{source}` must be at most {MOST_BYTES >> 20} MB. Give a part of it, or read it with pandas and give "
-            "SymbolicRegressor the frame."
+            f"`{source}` must be at most {MOST_BYTES >> 20} MB and {MOST_VALUES} values. Give a part of it, or read it "
+            "with pandas and give SymbolicRegressor the frame."
         )
     is_utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
