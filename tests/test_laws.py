@@ -119,8 +119,8 @@ def test_a_model_of_scaled_data_is_judged_in_the_data_s_own_units() -> None:
     model = f"({factor!r} * x1 * x2 / x3 ^ 2.0)"
     assert laws._judged(outcome, law, model, units).is_right
     # Without the number that a peer adds to every model, and that is said.
-    added = laws._judged(outcome, law, f"(0.001 + {model})", units)
+    added = laws._judged(outcome, law, f"(0.0005 + {model})", units)
     assert added.is_right
     assert added.is_bare
-    ours = laws._judged(laws.Outcome(laws.OURS, law.name, 0), law, f"(0.001 + {model})", units)
+    ours = laws._judged(laws.Outcome(laws.OURS, law.name, 0), law, f"(0.0005 + {model})", units)
     assert not ours.is_right
