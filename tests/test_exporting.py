@@ -800,7 +800,8 @@ def test_hostile_names_have_no_effect_in_onnx() -> None:
 
 TEX_TEXT = re.compile(r"\\text\{((?:[^\\{}$&%#_^~<>]|\\text[a-z]+\{\}|\\[{}$&%#_])+)\}")
 TEX_SYMBOL = re.compile(
-    r"(?:\\[A-Za-z]+|[A-Za-z][A-Za-z0-9]*|\\[a-z]+\{[A-Za-z0-9{}\\']+\}|\{[A-Za-z0-9]+\}'|[A-Za-z0-9])(?:_\{[\\A-Za-z0-9 {}']+\})?"
+    r"(?:\\[A-Za-z]+|[A-Za-z][A-Za-z0-9]*|\\[a-z]+\{[A-Za-z0-9{}\\']+\}|\{[A-Za-z0-9]+\}'|[A-Za-z0-9])"
+    r"(?:_\{[\\A-Za-z0-9 {}']+\})?"
 )
 
 
