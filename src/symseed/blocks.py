@@ -167,14 +167,16 @@ class _Reduction:
         return np.where(self._free, precise, 0.0)
 
     def _gain(self, change: Floats | np.float64, variance: Floats | np.float64) -> Floats:
-        return np.asarray(0.5 * len(self._goal) * np.log1p(change**2 / variance / self._error))
+        with np.errstate(divide="ignore", invalid="ignore"):  # of a variance that rounding has made 0: no step then
+            return np.asarray(0.5 * len(self._goal) * np.log1p(change**2 / variance / self._error))
 
     def _best_zero(self) -> tuple[int, float, float] | None:
         free = np.flatnonzero(self._free)
         if len(free) == 0:
             return None
         scaled = (self.coefficients * self._scale)[free]
-        gain = self._gain(scaled, np.diagonal(self._inverse)[free]) - self._prices[free] - self._costs()[free]
+        with np.errstate(invalid="ignore"):  # likewise: infinity less infinity
+            gain = self._gain(scaled, np.diagonal(self._inverse)[free]) - self._prices[free] - self._costs()[free]
         k = int(np.argmin(gain))
         return (int(free[k]), 0.0, 0.0) if gain[k] < 0.0 else None
 

@@ -68,8 +68,8 @@ def fit(
 ) -> None:
     r"""Search for a formula that explains a column of DATA by the others.
 
-    DATA is a CSV file with a header, or a table that ships with symseed (planets). Ctrl-C ends the search with the best
-    so far, a second one at once. The run's folder can be given to `resume`, `show` and `predict`.
+    DATA is a CSV file with a header, or a table that ships with symseed (diabetes, hubble, planets). Ctrl-C ends the
+    search with the best so far, a second one at once. The run's folder can be given to `resume`, `show` and `predict`.
 
     \b
     symseed fit planets --target period_days
