@@ -17,13 +17,14 @@ demo: $(VENV)/installed  ## Find Kepler's third law in the planets' orbits
 test: $(VENV)/installed $(VENV)/test-tools  ## Run the tests against the installed package
 	$(BIN)/python -m pytest -n 2
 
-lint: $(VENV)/installed $(VENV)/test-tools $(VENV)/lint-tools  ## Formats, lint rules, types, layers, and the native stub
+lint: $(VENV)/installed $(VENV)/test-tools $(VENV)/lint-tools  ## Formats, lint rules, types, layers, the native stub, and the pages
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/clang-format --dry-run --Werror src/core/*.hpp src/core/*.cpp perf/*.cpp
 	$(BIN)/python -m pytest -q tests/test_stub.py
+	$(MAKE) --no-print-directory docs
 
 docs: $(VENV)/installed $(VENV)/docs-tools  ## Build the pages into build/docs
 	$(BIN)/sphinx-build -W --keep-going -n -q docs build/docs

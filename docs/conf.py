@@ -17,6 +17,7 @@ html_title = f"symseed {version}"
 html_static_path = ["static"]
 html_css_files = ["symseed.css"]
 html_show_sphinx = False
+html_show_sourcelink = False
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
@@ -27,8 +28,8 @@ autodoc_typehints_format = "short"
 napoleon_custom_sections = ["Warns"]
 napoleon_use_ivar = True
 
-# Links go to what is documented here. Types of other packages are shown as they are: the site is built without a network.
-# Likewise what is inside: the native module, and what a watcher of turns is told.
+# Links go to what is documented here. Types of other packages are shown as they are, since the site is built without a
+# network; so are those of the inside: the native module, and what a watcher of turns is told.
 nitpick_ignore_regex = [("py:.*", r"(?!symseed\.).*"), ("py:class", r"symseed\.(_core|target|functions)\..*")]
 
 copybutton_prompt_text = "$ "

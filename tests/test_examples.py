@@ -161,3 +161,13 @@ def test_a_lesson_makes_its_rows_more_likely_and_forbidden_rows_stay_impossible(
     assert np.isfinite(after[1])
     assert np.isneginf(before[2:]).all()
     assert np.isneginf(after[2:]).all()
+
+
+@pytest.mark.parametrize("name", ["planets", "hubble", "diabetes"])
+def test_a_table_gives_what_its_page_shows(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    load(name, monkeypatch).main()
+    page = (FOLDER.parent / "docs" / "tables.md").read_text(encoding="utf-8")
+    section = page[page.index(f"../examples/{name}.py") :]
+    assert section.split("```text\n")[1].split("```")[0] == capsys.readouterr().out
