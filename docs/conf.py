@@ -10,7 +10,8 @@ version = release = importlib.metadata.version("symseed")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 exclude_patterns = ["records"]
-templates_path: list[str] = []
+default_role = "code"  # what single backticks mean in docstrings
+maximum_signature_line_length = 100
 
 html_theme = "furo"
 html_title = f"symseed {version}"

@@ -108,7 +108,7 @@ def expanded(word: str) -> list[str]:
 
 
 def agrees(printed: str, shown: str) -> bool:
-    """Compare line by line, long numbers to six digits; spaces at the end of a line do not count, as no page keeps them."""
+    """Compare line by line, long numbers to six digits; spaces at the end of a line do not count."""
     pattern = "".join(
         r"(?:.*\n)*" if line == "..." else re.escape(line.rstrip()).replace(re.escape("..."), ".*") + r" *\n"
         for line in rounded(shown).splitlines()
