@@ -221,3 +221,12 @@ def test_every_table_that_ships_says_where_it_comes_from() -> None:
 @pytest.mark.parametrize("name", sorted(set(symseed.__all__) - {"search"} - set(dir(errors))))
 def test_the_api_has_every_public_name(name: str) -> None:
     assert f":: symseed.{name}\n" in (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("page", "figure"),
+    [("noise.md", "23 of 37"), ("noise.md", "27 of 37"), ("how-it-works.md", "81.7"), ("how-it-works.md", "100.0")],
+)
+def test_a_figure_that_a_page_quotes_is_one_of_the_results(page: str, figure: str) -> None:
+    for name in (page, "results.md"):
+        assert figure in (ROOT / "docs" / name).read_text(encoding="utf-8"), f"{name} lacks {figure}"
