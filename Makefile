@@ -6,7 +6,7 @@ SOURCES := $(shell find src CMakeLists.txt pyproject.toml README.md LICENSE -typ
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 ASAN_LIBRARIES = $(shell $${CXX:-c++} -print-file-name=libasan.so):$(shell $${CXX:-c++} -print-file-name=libstdc++.so)
 
-.PHONY: help demo test lint perf sanitize wheel clean
+.PHONY: help demo test lint docs perf sanitize wheel clean
 
 help:  ## Say what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -17,13 +17,17 @@ demo: $(VENV)/installed  ## Find Kepler's third law in the planets' orbits
 test: $(VENV)/installed $(VENV)/test-tools  ## Run the tests against the installed package
 	$(BIN)/python -m pytest -n 2
 
-lint: $(VENV)/installed $(VENV)/test-tools $(VENV)/lint-tools  ## Formats, lint rules, types, layers, and the native stub
+lint: $(VENV)/installed $(VENV)/test-tools $(VENV)/lint-tools  ## Formats, lint rules, types, layers, the native stub, and the pages
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/clang-format --dry-run --Werror src/core/*.hpp src/core/*.cpp perf/*.cpp
 	$(BIN)/python -m pytest -q tests/test_stub.py
+	$(MAKE) --no-print-directory docs
+
+docs: $(VENV)/installed $(VENV)/docs-tools  ## Build the pages into build/docs
+	$(BIN)/sphinx-build -W --keep-going -n -q docs build/docs
 
 perf: $(VENV)/installed $(VENV)/perf-tools  ## Measure speed beside peers and the hardware; figures go to build/perf.json
 	$(BIN)/python perf/run.py --json build/perf.json
@@ -56,6 +60,10 @@ $(VENV)/test-tools: constraints.txt | $(VENV)/bin/python
 
 $(VENV)/lint-tools: constraints.txt | $(VENV)/bin/python
 	$(PIP) clang-format import-linter mypy ruff
+	@touch $@
+
+$(VENV)/docs-tools: constraints.txt | $(VENV)/bin/python
+	$(PIP) furo myst-parser sphinx sphinx-copybutton
 	@touch $@
 
 $(VENV)/perf-tools: constraints.txt | $(VENV)/bin/python

@@ -51,7 +51,10 @@ def test_evaluate_prints_a_table_and_says_why_a_formula_failed(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("nowhere.csv", "--target", "y", "x1"), "must be a CSV file or one of the tables that ship (planets)"),
+        (
+            ("nowhere.csv", "--target", "y", "x1"),
+            "must be a CSV file or one of the tables that ship (diabetes, hubble, planets)",
+        ),
         (("planets", "--target", "mass", "x1"), "has no column `mass`"),
         (("planets", "--target", "period_days", "axis_au +"), "Expected a number, a name or `(`"),
     ],

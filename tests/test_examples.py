@@ -224,3 +224,13 @@ def test_srbench_gets_a_formula_in_its_own_names_in_time_or_when_its_alarm_rings
 
 def test_srbenchs_folder_asks_for_this_version() -> None:
     assert (FOLDER / "srbench" / "requirements.txt").read_text() == f"symseed=={symseed.__version__}\n"
+
+
+@pytest.mark.parametrize("name", ["planets", "hubble", "diabetes"])
+def test_a_table_gives_what_its_page_shows(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    load(name, monkeypatch).main()
+    page = (FOLDER.parent / "docs" / "tables.md").read_text(encoding="utf-8")
+    section = page[page.index(f"../examples/{name}.py") :]
+    assert section.split("```text\n")[1].split("```")[0] == capsys.readouterr().out

@@ -177,7 +177,8 @@ class _Reduction:
         if len(free) == 0:
             return None
         scaled = (self.coefficients * self._scale)[free]
-        gain = self._gain(scaled, np.diagonal(self._inverse)[free]) - self._prices[free] - self._costs()[free]
+        with np.errstate(invalid="ignore"):  # likewise: infinity less infinity
+            gain = self._gain(scaled, np.diagonal(self._inverse)[free]) - self._prices[free] - self._costs()[free]
         k = int(np.argmin(gain))
         return (int(free[k]), 0.0, 0.0) if gain[k] < 0.0 else None
 

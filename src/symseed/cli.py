@@ -65,8 +65,9 @@ def commands() -> None:
 def evaluate(data: str, formulas: tuple[str, ...], target: str, restarts: int, as_json: bool) -> None:
     """Fit the constants of FORMULAS to DATA and compare them.
 
-    DATA is a CSV file with a header, or a table that ships with symseed (planets). In a formula, `const` is a constant
-    to be fitted, numbers stay as they are, and columns go by their names: 'const * sqrt(axis_au ^ 3)'.
+    DATA is a CSV file with a header, or a table that ships with symseed (diabetes, hubble, planets). In a formula,
+    `const` is a constant to be fitted, numbers stay as they are, and columns go by their names:
+    'const * sqrt(axis_au ^ 3)'.
     """
     dataset = tables.read(data, target)
     numbers = dict.fromkeys(number for formula in formulas for number in numbers_in(formula))

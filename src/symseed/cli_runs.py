@@ -70,9 +70,10 @@ def fit(
 ) -> None:
     r"""Search for a formula that explains a column of DATA by the others.
 
-    DATA is a CSV file with a header, or a table that ships with symseed (planets); columns without a number, such as
-    labels, are left out. Of more than 10,000 rows a sample is searched; losses are of all rows. Ctrl-C ends the search
-    with the best so far, a second one at once. The run's folder can be given to `resume`, `show` and `predict`.
+    DATA is a CSV file with a header, or a table that ships with symseed (diabetes, hubble, planets); columns without a
+    number, such as labels, are left out. Of more than 10,000 rows a sample is searched; losses are of all rows. Ctrl-C
+    ends the search with the best so far, a second one at once. The run's folder can be given to `resume`, `show`,
+    `predict` and `report`.
 
     \b
     symseed fit planets --target period_days

@@ -1,0 +1,31 @@
+"""Find Hubble's law in his own measurements of 1929: 24 nebulae, and much noise.
+
+The table ships with symseed: distances in megaparsecs as they were thought to be then, and velocities in km/s.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from symseed import SymbolicRegressor, tables
+
+
+def find() -> SymbolicRegressor:
+    """Search for a nebula's velocity as a formula of its distance."""
+    table = tables.read("hubble", target="velocity_km_s")
+    data = pd.DataFrame(table.X, columns=table.names)
+    return SymbolicRegressor(max_evals=100_000, random_state=0).fit(data, table.y)
+
+
+def main() -> None:
+    """Search, and show what was found."""
+    model = find()
+    print("    error     velocity_km_s =")
+    for equation in model.pareto_front_:
+        mark = ">>>" if equation is model.best_ else "   "
+        print(f"{mark} {np.sqrt(equation.loss):3.0f} km/s  {str(equation)[:60]}")
+
+
+if __name__ == "__main__":
+    main()
