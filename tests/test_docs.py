@@ -184,8 +184,14 @@ def check_arguments(arguments: list[str]) -> None:
     """Let click read the arguments of a command; it raises where it does not know one, or misses one."""
     command: click.Command = commands
     while isinstance(command, click.Group):
-        command, arguments = command.commands[arguments[0]], arguments[1:]
+        command, arguments = found(command, arguments[0]), arguments[1:]
     command.make_context(command.name, arguments)
+
+
+def found(group: click.Group, name: str) -> click.Command:
+    command = group.get_command(click.Context(group), name)
+    assert command is not None, name
+    return command
 
 
 def test_a_command_in_a_sentence_exists_with_its_options() -> None:
@@ -195,7 +201,7 @@ def test_a_command_in_a_sentence_exists_with_its_options() -> None:
             command: click.Command = commands
             words = shlex.split(text)
             while words and isinstance(command, click.Group):
-                command = command.commands[words.pop(0)]
+                command = found(command, words.pop(0))
             options = {name for parameter in command.params for name in parameter.opts}
             assert {word for word in words if word.startswith("--")} <= options, f"{page.name}: `symseed {text}`"
             seen += 1

@@ -110,7 +110,10 @@ def test_a_path_that_is_no_file_gets_a_sentence(symseed: Run, tmp_path: Path) ->
     for path in (str(tmp_path), str(tmp_path / "nowhere"), "x" * 5_000, "\0"):
         code, out, err = symseed("fit", path, "--target", "y", *QUICK)
         assert (code, out) == (2, "")
-        assert "must be a CSV file or one of the tables that ship (planets), but it cannot be read: " in err
+        assert (
+            "must be a CSV file or one of the tables that ship (diabetes, hubble, planets), but it cannot be read: "
+            in err
+        )
 
 
 @pytest.mark.parametrize(("limit", "value"), [("MOST_BYTES", 2**20), ("MOST_VALUES", 100_000)])

@@ -19,6 +19,7 @@ from symseed.errors import SettingsError
 from symseed.expression import Expression
 from symseed.tokens import TokenKind
 
+_NOTHING = 1e-9  # share of the loss that is not worth a longer formula: often the same one, rounded otherwise
 RULES = ("best", "accuracy", "score", "bic", "mdl")
 """The rules of `model_selection`."""
 
@@ -123,7 +124,7 @@ def pareto(candidates: Sequence[Equation], rounding: float) -> tuple[Equation, .
     least = math.inf
     for size in sorted(by_size):
         equation = by_size[size]
-        if equation.share < least or equation is choice:
+        if equation.share < least * (1.0 - _NOTHING) or equation is choice:
             kept.append(equation)
             least = min(least, equation.share)
     scores = [0.0]
