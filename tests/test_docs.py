@@ -110,7 +110,7 @@ def expanded(word: str) -> list[str]:
 def agrees(printed: str, shown: str) -> bool:
     """Compare line by line, long numbers to six digits; spaces at the end of a line do not count."""
     pattern = "".join(
-        r"(?:.*\n)*" if line == "..." else re.escape(line.rstrip()).replace(re.escape("..."), ".*") + r" *\n"
+        r"(?:.*\n)*" if line == "..." else ".*".join(map(re.escape, re.split(r" *\.\.\. *", line.rstrip()))) + r" *\n"
         for line in rounded(shown).splitlines()
     )
     return re.fullmatch(pattern, rounded(printed)) is not None
