@@ -335,10 +335,16 @@ def test_ctrl_c_gives_the_best_so_far_while_the_first_formulas_are_put_together(
     assert answers.get() == "ready"
     time.sleep(seconds)
     assert child.pid is not None
-    os.kill(child.pid, signal.SIGINT)
-    child.join(60.0)
-    assert child.exitcode == 0
-    assert answers.get() == (True, True)
+    try:
+        for _ in range(3):  # one that comes while a test tool's own callback of the garbage collector runs is lost
+            os.kill(child.pid, signal.SIGINT)
+            child.join(20.0)
+            if child.exitcode is not None:
+                break
+        assert child.exitcode == 0
+        assert answers.get() == (True, True)
+    finally:
+        child.kill()
 
 
 def test_two_interrupts_give_up_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
