@@ -67,6 +67,12 @@ CODE = ("Livermore-5", "Livermore-11", "Livermore-14", "Livermore-16", "R-1*", "
 CODE_METHODS = ("nggp", "nggp-slp-her", "gp-restarts")
 MOVING = ("Livermore-9", "Livermore-10", "Livermore-17", "Livermore-21", "Livermore-22")
 """Problems on which details and data draws tell."""
+EARLY = {
+    "nggp": ("Livermore-6", "Livermore-10", "Livermore-12", "Livermore-17", "Livermore-21", "Livermore-22"),
+    "dsr": ("Livermore-6", "Livermore-12"),
+    "dsr-lr-0.001": ("Livermore-6", "Livermore-12"),
+}
+"""Problems that were tried with the samples of an earlier version of the authors' code, by method."""
 DETAILS = ("nggp", "nggp-even-seeds", "nggp-whole-queue")
 OFF_POLICY = ("nggp-vpg", "nggp-vpg-corrected", "nggp-rspg", "nggp-rspg-corrected")
 DEFAULT_SEEDS = "0:25"
@@ -493,6 +499,17 @@ def _released_code(source: Source) -> str:
     return report.piped(["Problem", "Method", *headers], lines)
 
 
+def _early(source: Source) -> str:
+    lines = []
+    for name, problems in EARLY.items():
+        for problem in problems:
+            cells = [_count(source.runs(name, [variant])) for variant in (problem, f"{problem}/early")]
+            figure = source.paper.problems.get(name.removesuffix("-lr-0.001"), {}).get(problem)
+            lines.append([problem, name, *cells, report.number(figure, 0)])
+    headers = ["Samples of the released code", "Samples of an earlier version", "The paper's %"]
+    return report.piped(["Problem", "Method", *headers], lines)
+
+
 def _details(source: Source) -> str:
     draws = (*DRAWS, 3)
     lines = []
@@ -634,6 +651,7 @@ BLOCKS = {
     "runtime": Block(_runtime, problems=("Nguyen-paper",), method_names=("nggp",), figure="time"),
     "differences": Block(_differences),
     "released-code": Block(_released_code, problems=tuple(f"{name}/code" for name in CODE), method_names=CODE_METHODS),
+    "early": Block(_early, problems=tuple(f"{name}/early" for name in EARLY["nggp"]), method_names=tuple(EARLY)),
     "details": Block(_details, problems=MOVING, method_names=DETAILS, redrawn="nggp"),
     "completion": Block(_completion, method_names=COMPLETION, redrawn="nggp-complete"),
     "intractable": Block(
