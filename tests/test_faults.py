@@ -336,11 +336,8 @@ def test_ctrl_c_gives_the_best_so_far_while_the_first_formulas_are_put_together(
     time.sleep(seconds)
     assert child.pid is not None
     try:
-        for _ in range(3):  # one that comes while a test tool's own callback of the garbage collector runs is lost
-            os.kill(child.pid, signal.SIGINT)
-            child.join(20.0)
-            if child.exitcode is not None:
-                break
+        os.kill(child.pid, signal.SIGINT)
+        child.join(60.0)
         assert child.exitcode == 0
         assert answers.get() == (True, True)
     finally:
