@@ -112,6 +112,14 @@ def test_doctor_checks_the_core_against_numpy() -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "key"), [(("doctor",), "instruction_sets"), (("methods",), "nggp"), (("bench", "list"), "Nguyen-paper")]
+)
+def test_what_a_program_may_read_comes_as_json(command: tuple[str, ...], key: str) -> None:
+    found = json.loads(symseed(*command, "--json").stdout)
+    assert found[key]
+
+
+@pytest.mark.parametrize(
     ("text", "sentence"),
     [
         ("", "must have a header"),

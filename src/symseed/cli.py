@@ -90,25 +90,45 @@ def evaluate(data: str, formulas: tuple[str, ...], target: str, restarts: int, a
             )
 
 
+_json = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+
+
 @commands.command(name="methods")
-def methods_command() -> None:
+@_json
+def methods_command(as_json: bool) -> None:
     """List the methods that `fit` knows."""
+    if as_json:
+        click.echo(json.dumps({method.name: method.description for method in methods.METHODS.values()}))
+        return
     for method in methods.METHODS.values():
         click.echo(f"{method.name:40}{method.description}")
 
 
 @commands.command()
-def doctor() -> None:
+@_json
+def doctor(as_json: bool) -> None:
     """Say what symseed runs on, and check that it computes what NumPy does."""
-    click.echo(f"symseed {symseed.__version__}, Python {platform.python_version()}, NumPy {np.__version__}")
-    click.echo(f"{platform.platform()}, {os.cpu_count()} cores")
-    click.echo(f"instruction sets: {', '.join(_core.instruction_sets())} (the first is used)")
     x = np.linspace(0.1, 3.0, 1000)
     expression = Expression.parse("sin(x1 * x1) * exp(-x1) + log(x1) / sqrt(x1)", Library.of(list(OPERATORS), 1))
     expected = np.sin(x * x) * np.exp(-x) + np.log(x) / np.sqrt(x)
     worst = float(np.max(np.abs(expression.evaluate(x[:, None]) - expected)))
     if worst > 1e-14:
         raise click.ClickException(f"The core differs from NumPy by {worst:.1e}; expected at most 1e-14. Rebuild it.")
+    facts = {
+        "symseed": symseed.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "platform": platform.platform(),
+        "cores": os.cpu_count(),
+        "instruction_sets": _core.instruction_sets(),
+        "largest_difference": worst,
+    }
+    if as_json:
+        click.echo(json.dumps(facts))
+        return
+    click.echo(f"symseed {facts['symseed']}, Python {facts['python']}, NumPy {facts['numpy']}")
+    click.echo(f"{facts['platform']}, {facts['cores']} cores")
+    click.echo(f"instruction sets: {', '.join(_core.instruction_sets())} (the first is used)")
     click.echo(f"the core agrees with NumPy (largest difference {worst:.1e})")
 
 

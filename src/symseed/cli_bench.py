@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -18,8 +19,16 @@ def bench_commands() -> None:
 
 
 @bench_commands.command(name="list")
-def list_command() -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+def list_command(as_json: bool) -> None:
     """List the sets and their problems."""
+    if as_json:
+        found = {
+            name: {member: benchmarks.get(member).formula for member in members}
+            for name, members in benchmarks.SETS.items()
+        }
+        click.echo(json.dumps(found))
+        return
     for name, members in benchmarks.SETS.items():
         click.echo(f"{name} ({len(members)})")
         for member in members:
