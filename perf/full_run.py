@@ -83,7 +83,7 @@ def main() -> None:
     core.Lstm = clock.proxy(core.Lstm, {"sample": "sampling", "ascend": "training"})
     task = RegressionTask(library, train, RegressionSettings(solved_nmse=0.0), test=test)
     ready = time.perf_counter()
-    steps = search.steps(space, task, method.settings, seed=0, budget=method.budget)
+    steps = iter(search.Search(space, task, method.settings, seed=0, budget=method.budget))
     step = next(steps)
     first_step = time.perf_counter()
     for later in steps:

@@ -284,7 +284,7 @@ def test_everything_that_a_search_scores_has_the_targets_dimension(method: str) 
     rng = np.random.default_rng(0)
     data = Dataset.of(rng.uniform(1.0, 3.0, (20, 5)), rng.normal(0.0, 1.0, 20), names=SPACES["a force"][0])
     scored: list[Population] = []
-    steps = search.steps(
+    steps = search.Search(
         space,
         RegressionTask(space.library, data),
         methods.get(method).settings,

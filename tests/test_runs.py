@@ -326,10 +326,41 @@ def test_a_run_whose_data_were_changed_is_refused(folder: Path) -> None:
         SymbolicRegressor.resume(folder)
 
 
-def test_a_checkpoint_of_other_operators_is_of_no_use(folder: Path) -> None:
+def test_a_checkpoint_of_other_settings_is_refused_and_nothing_is_overwritten(folder: Path) -> None:
+    front = (folder / "front.csv").read_bytes()
     changed(folder / "config.toml", '"log", ', "")
-    with pytest.warns(RuntimeWarning, match="is damaged"):
+    with pytest.raises(DataError, match=r"is of other settings than those in config\.toml.*Put these back"):
         SymbolicRegressor.resume(folder)
+    assert (folder / "front.csv").read_bytes() == front
+
+
+def test_a_setting_that_makes_another_search_cannot_be_changed_on_the_way(folder: Path) -> None:
+    with pytest.raises(SettingsError, match="`maxsize` of a run cannot be changed: it would be another search"):
+        SymbolicRegressor.resume(folder, maxsize=9)
+
+
+def test_nothing_but_pictures_needs_matplotlib(tmp_path: Path) -> None:
+    """As in an install without extras, where it cannot be imported."""
+    script = f"""
+        import sys
+        sys.modules["matplotlib"] = None
+        import numpy as np
+        from symseed import SymbolicRegressor
+        from symseed.cli import commands
+        x = np.linspace(1.0, 3.0, 20)
+        folder = {str(tmp_path)!r}
+        model = SymbolicRegressor(max_evals=3_000, patience=1, output_directory=folder).fit(x[:, None], x * x)
+        assert str(SymbolicRegressor.resume(model.run_directory_).best_) == str(model.best_)
+        assert "double" in model.export("c")
+        for command in (["fit", "planets", "--target", "period_days", "--set", "max_evals=3000", "--in-memory"],
+                        ["show", model.run_directory_], ["report", model.run_directory_]):
+            commands(command, standalone_mode=False)
+    """
+    outcome = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=False
+    )
+    assert outcome.returncode == 0, outcome.stderr
+    assert "period_days = " in outcome.stdout
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ from symseed.dataset import Floats
 from symseed.evolution import EvolutionSettings
 from symseed.policy import Lesson, LSTMPolicy, PolicySettings
 from symseed.priors import SoftLength
-from symseed.search import Budget, SearchResult, SearchSettings, Seeds, Step, StopReason, run, steps
+from symseed.search import Budget, Search, SearchResult, SearchSettings, Seeds, Step, StopReason, run
 from symseed.task import Counts, FunctionTask, Scored, Task
 from symseed.training import (
     CrossEntropyTrainer,
@@ -167,8 +167,8 @@ def test_the_number_of_threads_does_not_show() -> None:
 def test_pauses_between_steps_do_not_show() -> None:
     expected = run(SPACE, nguyen7(), SMALL, seed=5, budget=Budget(1500)).history
     found = []
-    others = steps(SPACE, nguyen7(), SMALL, seed=6, budget=Budget(10_000))
-    for step in steps(SPACE, nguyen7(), SMALL, seed=5, budget=Budget(1500)):
+    others = iter(Search(SPACE, nguyen7(), SMALL, seed=6, budget=Budget(10_000)))
+    for step in Search(SPACE, nguyen7(), SMALL, seed=5, budget=Budget(1500)):
         found.append(step)
         next(others)  # another search in between
         time.sleep(0.002)
@@ -390,7 +390,7 @@ def rounds(
     task = RecordingTask(nguyen7())
     found: list[list[Scored]] = []
     last: list[Step] = []
-    for step in steps(SPACE, task, settings, seed=3, budget=Budget(1_000_000), policy=policy):
+    for step in Search(SPACE, task, settings, seed=3, budget=Budget(1_000_000), policy=policy):
         found.append(task.asked[sum(map(len, found)) :])
         last.append(step)
         if len(found) == count:
@@ -577,7 +577,7 @@ def test_a_policy_of_another_kind_takes_the_place_of_the_lstm() -> None:
 def test_learning_makes_samples_better_on_nguyen_7(seed: int) -> None:
     def gain(rate: float) -> float:
         settings = SearchSettings(policy=PolicySettings(learning_rate=rate))
-        search = steps(SPACE, nguyen7(solved_nmse=0.0), settings, seed=seed, budget=Budget(10_000_000))
+        search = iter(Search(SPACE, nguyen7(solved_nmse=0.0), settings, seed=seed, budget=Budget(10_000_000)))
         sampled = [step.sampled for step in itertools.islice(search, 40)]
         assert len(sampled) == 40
         return float(np.mean(sampled[-10:]) - np.mean(sampled[:10]))
@@ -680,7 +680,7 @@ def test_each_splice_is_scored_and_charged_and_the_search_goes_on_as_without() -
         settings = dataclasses.replace(SMALL, completion=completion)
         x = np.linspace(-1.0, 1.0, 20)
         task = RegressionTask(KOZA, Dataset.of(x, x * x + x), RegressionSettings(solved_nmse=0.0))
-        search = steps(SPACE, task, settings, seed=3, budget=Budget(1_000_000))
+        search = iter(Search(SPACE, task, settings, seed=3, budget=Budget(1_000_000)))
         return list(itertools.islice(search, 30))
 
     plain, of_samples, of_all = found(None), found(CompletionSettings(generations=False)), found(CompletionSettings())

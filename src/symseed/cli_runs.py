@@ -1,4 +1,4 @@
-"""The commands that search, go on, and look at what was found: fit, resume, show, predict."""
+"""The commands that search, go on, and look at what was found: fit, resume, show, report, predict."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import pandas as pd
 from sklearn.utils import check_random_state
 
 import symseed
-from symseed import files, tables
+from symseed import files, settings_io, tables
 from symseed.dataset import Dataset
 from symseed.equations import EquationFront
 from symseed.errors import SettingsError
@@ -28,15 +28,10 @@ from symseed.exporting import FORMATS, export
 from symseed.expression import Expression
 from symseed.live import Display, plain
 from symseed.page import ReportContent, report_html
-from symseed.runs import Run, RunData, from_toml, to_toml
+from symseed.runs import Run, RunData
 from symseed.search import Budget
-from symseed.settings import NAMES, Settings, suggestion
+from symseed.settings import Settings
 from symseed.target import Progress
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 Watch: TypeAlias = Callable[[int, Progress], None]
 
@@ -84,7 +79,7 @@ def fit(
     names = tables.inputs(sheet, targets)
     X = sheet.columns(names)
     values: dict[str, Any] = {"output_directory": None if in_memory else output_directory, "random_state": 0}
-    values |= _read_config(config) | _settings(changes)
+    values |= ({} if config is None else settings_io.read_file(config)) | settings_io.read_changes(changes)
     settings = Settings.of(values)
     settings.plan()
     read = RunData(X, y, np.ones(len(X)), tuple(names), True, len(targets) > 1, targets, Path(data).name)
@@ -108,7 +103,7 @@ def resume(run: str, changes: tuple[str, ...], as_json: bool) -> None:
 
     A run that ended by itself stays as it is, unless its limits are raised: --set max_time=600.
     """
-    values = _settings(changes)
+    values = settings_io.read_changes(changes)
     opened = Run.read(Path(run), **values)
 
     def search(watch: Watch | None) -> SymbolicRegressor:
@@ -155,7 +150,7 @@ def report(run: str, output: str | None) -> None:
             dataset=Dataset.of(data.X, data.y[:, place], data.weights, data.names),
             source=data.source,
             history=opened.history(place),
-            settings=to_toml(opened.settings),
+            settings=settings_io.to_values(opened.settings),
             reason=front.reason,
             seed=opened.seed,
             versions={"symseed": symseed.__version__, "Python": platform.python_version(), "NumPy": np.__version__},
@@ -220,12 +215,16 @@ def _follow(
     """Run a search under a display, and print what it found."""
     plan = settings.plan()
     ending = _Ending()
-    with ending:
-        if as_json:
-            model = search(None)
-        else:
-            with Display(targets, Budget(plan.max_evals, plan.max_time), settings.model_selection) as display:
-                model = search(display.watch)
+    try:
+        with ending:
+            if as_json:
+                model = search(None)
+            else:
+                with Display(targets, Budget(plan.max_evals, plan.max_time), settings.model_selection) as display:
+                    model = search(display.watch)
+    except KeyboardInterrupt:
+        click.echo("symseed: The search was ended before there was a formula to keep.", err=True)
+        sys.exit(TERMINATED if ending.is_terminated else INTERRUPTED)
     _print(model, targets, as_json=as_json)
     if ending.is_terminated:
         sys.exit(TERMINATED)
@@ -294,45 +293,3 @@ def _with_units(data: RunData, texts: Sequence[str]) -> RunData:
     columns = {name: unit for name, unit in units.items() if name in data.names}
     targets = [units.get(name) for name in data.targets]
     return data.with_units(columns, targets if data.is_multiple else targets[0])
-
-
-# --- Settings from text ----------------------------------------------------------------------------------------------
-
-
-def _settings(changes: Sequence[str]) -> dict[str, Any]:
-    """Read NAME=VALUE, where a value is TOML, or plain text where it is none."""
-    out: dict[str, Any] = {}
-    for change in changes:
-        name, equals, text = change.partition("=")
-        if not equals:
-            raise SettingsError(f"`--set` must be NAME=VALUE, but it is `{change}`.")
-        if name not in NAMES:
-            raise SettingsError(f"There is no setting `{name}`: {suggestion(name)}")
-        out[name] = _value(text)
-    return from_toml(out)
-
-
-def _value(text: str) -> Any:
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
-
-
-def _read_config(path: str | None) -> dict[str, Any]:
-    """Read settings from a TOML file, or those of another run's config.toml."""
-    if path is None:
-        return {}
-    try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(
-            f"`--config` must be a TOML file of settings, but `{path}` cannot be read: {error}"
-        ) from error
-    settings = content.get("settings", content)
-    if not isinstance(settings, dict):
-        raise SettingsError(f"`{path}` must hold settings, but `settings` in it is {settings!r}.")
-    for name in settings:
-        if name not in NAMES:
-            raise SettingsError(f"`{path}` has a setting `{name}`, but there is none: {suggestion(name)}")
-    return from_toml(settings)

@@ -284,11 +284,9 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         done: Mapping[int, EquationFront] = types.MappingProxyType({}),
     ) -> None:
         """Search for every target that is not done, and take what is found."""
-        histories: list[list[Moment]] = [[] for _ in range(data.y.shape[1])]
-        if run is not None:
-            histories = [run.history(output) for output in range(data.y.shape[1])]
-        deadline = None if plan.max_time is None else time.monotonic() + plan.max_time
         count = data.y.shape[1]
+        histories: list[list[Moment]] = [[] if run is None else run.history(output) for output in range(count)]
+        deadline = None if plan.max_time is None else time.monotonic() + plan.max_time
         folder = None if run is None else run.folder
         found: list[EquationFront] = []
         is_interrupted = False
@@ -314,14 +312,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                     # An alarm of the caller's, say: what was found by then is worth having. It is raised all the same.
                     so_far = search.so_far()
                     if so_far is not None and output == count - 1:
-                        self._take(
-                            data,
-                            labels,
-                            [*found, so_far],
-                            histories,
-                            is_interrupted=True,
-                            folder=None if run is None else run.folder,
-                        )
+                        self._take(data, labels, [*found, so_far], histories, is_interrupted=True, folder=folder)
                     raise
                 is_interrupted = is_interrupted or front.reason == StopReason.INTERRUPTED.value
                 if run is not None:
@@ -575,7 +566,7 @@ def _watcher(
 
     def tell(progress: Progress) -> None:
         turn = progress.turn
-        formula = pictures.short(progress.best)
+        formula = presenting.to_text(progress.best)
         while history and history[-1].charged >= turn.charged:  # after a resume, what was done before and is done again
             history.pop()
         history.append(Moment(seconds=turn.seconds, charged=turn.charged, loss=progress.loss, formula=formula))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from symseed import presenting
 from symseed.dataset import Floats, floats
 from symseed.drawing import COLOURS, EDGE, GREY, GRID, PAPER, label, spread, style
 from symseed.errors import DataError, SettingsError
@@ -75,7 +76,7 @@ class FrontRow(Protocol):
 
     @property
     def loss(self) -> float:
-        """Mean squared error."""
+        """Mean of what errors cost."""
 
     @property
     def score(self) -> float:
@@ -258,8 +259,7 @@ def plot_tree(expression: Expression) -> Figure:
 
 def short(expression: Expression, most: int = _LONGEST_FORMULA) -> str:
     """Return a formula as text for the eye: numbers to a few digits, and no longer than `most` characters."""
-    constants = tuple(float(f"{value:.{DIGITS}g}") for value in expression.constants)
-    return label(str(replace(expression, constants=constants)), most)
+    return label(presenting.to_text(expression), most)
 
 
 # --- Labels and axes -------------------------------------------------------------------------------------------------
@@ -283,7 +283,7 @@ def _labelled_figure(labels: int) -> tuple[Figure, Axes]:
     axes = figure.subplots()
     axes.grid(color=GRID)
     axes.set_axisbelow(True)
-    axes.set_ylabel("loss, mean squared error")
+    axes.set_ylabel("loss")
     return figure, axes
 
 

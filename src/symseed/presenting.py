@@ -9,6 +9,7 @@ import html
 import re
 import string
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import sympy
@@ -41,6 +42,12 @@ _MATHML = {"&ExponentialE;": "e", "&ImaginaryI;": "i", "<mo>-</mo>": "<mo>−</m
 def to_sympy(expression: Expression) -> Sym:
     """Return an expression as a sympy object, whose symbols have the names of the columns."""
     return _built(expression, sympy.Symbol, None)
+
+
+def to_text(expression: Expression) -> str:
+    """Return an expression as text whose numbers have a few digits: for the eye, not for reading back."""
+    constants = tuple(float(f"{value:.{DIGITS}g}") for value in expression.constants)
+    return str(replace(expression, constants=constants))
 
 
 def to_latex(expression: Expression) -> str:

@@ -29,17 +29,17 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 import symseed
-from symseed import files, states
+from symseed import files, presenting, settings_io, states
 from symseed.constraints import Dimensions
 from symseed.dataset import Floats
 from symseed.equations import Equation, EquationFront
 from symseed.errors import DataError, SettingsError
 from symseed.expression import Expression
 from symseed.library import Library
-from symseed.pictures import Moment, short
+from symseed.pictures import Moment
 from symseed.portfolio import PortfolioSettings, PortfolioState
 from symseed.search import StopReason
-from symseed.settings import NAMES, Plan, Settings
+from symseed.settings import LIMITS, NAMES, Plan, Settings
 from symseed.target import Progress
 from symseed.tokens import constant
 
@@ -51,8 +51,10 @@ else:
 SCHEMA = 1
 """Of the folder; one that is of another is refused."""
 
+CHANGEABLE = (*LIMITS, "model_selection", "n_jobs", "verbosity")
+"""Settings of a run that may be others when it goes on."""
+
 _CONFIG, _DATA, _EVENTS, _CHECKPOINT = "config.toml", "data.safetensors", "events.jsonl", "checkpoint"
-_FUNCTION = "a function of your own: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,14 +161,16 @@ class Run:
         return run
 
     @classmethod
-    def read(cls, folder: Path, **functions: Any) -> Run:
+    def read(cls, folder: Path, **changes: Any) -> Run:
         """Open a run to look at it, whether or not it is being written to.
 
         Args:
-            functions: settings that were functions, which no file can hold.
+            changes: settings that do not change what is searched (`CHANGEABLE`), and those that were functions, which
+                no file can hold.
 
         Raises:
             DataError: where it is no run, one of another version, or damaged.
+            SettingsError: where another setting is to be changed.
         """
         path = folder / _CONFIG
         try:
@@ -183,8 +187,15 @@ class Run:
         try:
             described = content["data"]
             data = _read_data(folder / _DATA, described)
-            given = {name: value for name, value in content["settings"].items() if name not in functions}
-            settings = Settings.of(from_toml(given) | functions)
+            given = content["settings"]
+            for name in changes:
+                if name not in CHANGEABLE and not settings_io.is_function(given.get(name)):
+                    raise SettingsError(
+                        f"`{name}` of a run cannot be changed: it would be another search. Fit anew; what can be "
+                        f"changed is {', '.join(CHANGEABLE)}."
+                    )
+            kept = {name: value for name, value in given.items() if name not in changes}
+            settings = Settings.of(settings_io.from_values(kept) | changes)
             return cls(folder, settings, data, int(content["seed"]), content["known"])
         except (KeyError, TypeError, ValueError) as error:
             if isinstance(error, (DataError, SettingsError)):
@@ -225,11 +236,11 @@ class Run:
         return "\n".join(
             [
                 "# A run of symseed: every setting, with its value.",
-                *_toml(head),
+                *settings_io.toml(head),
                 "\n[data]",
-                *_toml(described),
+                *settings_io.toml(described),
                 "\n[settings]",
-                *_toml(to_toml(self.settings)),
+                *settings_io.toml(settings_io.to_values(self.settings)),
                 "",
             ]
         )
@@ -246,7 +257,7 @@ class Run:
             "seconds": turn.seconds,
             "charged": turn.charged,
             "loss": progress.loss,
-            "formula": short(progress.best),
+            "formula": presenting.to_text(progress.best),
         }
         self._safely(lambda: self._append(event))
         state = progress.state
@@ -288,6 +299,7 @@ class Run:
         manifest = {
             "schema": SCHEMA,
             "version": symseed.__version__,
+            "settings": self._search_digest,
             "output": output,
             "sha256": files.digest(content),
             "state": values,
@@ -386,24 +398,39 @@ class Run:
             return None
         try:
             manifest = json.loads((folder / f"{name}.json").read_bytes())
-            if manifest["schema"] != SCHEMA or manifest["version"] != symseed.__version__:
-                raise DataError(
-                    f"The checkpoint in `{folder}` is of symseed {manifest['version']}, and this is "
-                    f"{symseed.__version__}: it would not go on to the same answer. Use that version, or fit anew."
-                )
+            kind = (manifest["schema"], manifest["version"], manifest["settings"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            self._warn_of(folder / name, error)
+            return None
+        if kind[:2] != (SCHEMA, symseed.__version__):
+            raise DataError(
+                f"The checkpoint in `{folder}` is of symseed {kind[1]}, and this is {symseed.__version__}: it would "
+                "not go on to the same answer. Use that version, or fit anew."
+            )
+        if kind[2] != self._search_digest:
+            raise DataError(
+                f"The checkpoint in `{folder}` is of other settings than those in {_CONFIG}: it would not go on to the "
+                "same answer. Put these back, or fit anew."
+            )
+        try:
             if manifest["output"] != output:
                 return None
             content = (folder / f"{name}.safetensors").read_bytes()
             if files.digest(content) != manifest["sha256"]:
                 raise ValueError("its hash is another")
             return states.unpack(load(content), manifest["state"], library, settings)
-        except DataError as error:
-            if "is of symseed" in str(error):
-                raise
-            self._warn_of(folder / name, error)
         except (OSError, ValueError, KeyError, TypeError, AssertionError, SafetensorError) as error:
             self._warn_of(folder / name, error)
-        return None
+            return None
+
+    @property
+    def _search_digest(self) -> str:
+        """The hash of all that decides what is searched."""
+        values = settings_io.to_values(self.settings)
+        decisive = {
+            name: values[name] for name in NAMES if name not in (*CHANGEABLE, "random_state", "output_directory")
+        }
+        return files.digest(json.dumps([self.seed, decisive], sort_keys=True).encode())
 
     def _warn_of(self, path: Path, error: Exception) -> None:
         warnings.warn(
@@ -415,71 +442,6 @@ class Run:
 
     def _front_path(self, output: int) -> Path:
         return self.folder / ("front.csv" if output == 0 else f"front-{output + 1}.csv")
-
-
-# --- Settings as text ------------------------------------------------------------------------------------------------
-
-
-def to_toml(settings: Settings) -> dict[str, Any]:
-    """Return settings as values that TOML can hold: "none" for None, and a note for a function."""
-    return {name: _plain(getattr(settings, name)) for name in NAMES}
-
-
-def from_toml(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a file says, with None where it says "none".
-
-    Raises:
-        SettingsError: where a function is asked for.
-    """
-    for name, value in values.items():
-        parts = value if isinstance(value, list) else [value]
-        if any(isinstance(part, str) and part.startswith(_FUNCTION) for part in parts):
-            raise SettingsError(f"`{name}` was {parts[-1]}, which no file can hold. Give it again, from Python.")
-    return {name: None if value == "none" else value for name, value in values.items()}
-
-
-def _plain(value: Any) -> Any:
-    if value is None:
-        return "none"
-    if isinstance(value, (str, bool)):
-        return value
-    if isinstance(value, (list, tuple)):
-        return [_plain(part) for part in value]
-    if isinstance(value, Mapping):
-        return {str(name): _plain(part) for name, part in value.items()}
-    if isinstance(value, (int, np.integer)):
-        return int(value)
-    if isinstance(value, (float, np.floating)):
-        return float(value)
-    if isinstance(value, Path):
-        return str(value)
-    return f"{_FUNCTION}{getattr(value, '__name__', type(value).__name__)}"
-
-
-def _toml(values: Mapping[str, Any]) -> list[str]:
-    return [f"{_key(name)} = {_value(value)}" for name, value in values.items()]
-
-
-def _key(name: str) -> str:
-    return name if name.isascii() and name.replace("_", "").isalnum() else _text(name)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (int, float)):
-        return repr(value)
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(_toml(value)) + "}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
-    return _text(str(value))
-
-
-def _text(text: str) -> str:
-    """A TOML string; what JSON escapes, TOML does too, but for the delete character and for halves of pairs."""
-    kept = text.encode("utf-8", "replace").decode()
-    return json.dumps(kept, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 # --- Formulas and data as files --------------------------------------------------------------------------------------

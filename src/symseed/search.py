@@ -334,20 +334,6 @@ class Search:
         return CompletionCounts(before.lookups + now.lookups, before.hits + now.hits, before.splices + now.splices)
 
 
-def steps(
-    space: SearchSpace,
-    task: Task,
-    settings: SearchSettings,
-    *,
-    seed: int = 0,
-    budget: Budget,
-    policy: Policy | None = None,
-    watch: Callable[[Scored], None] | None = None,
-) -> Iterator[Step]:
-    """Give the steps of a search that is not going to be put away."""
-    return iter(Search(space, task, settings, seed=seed, budget=budget, policy=policy, watch=watch))
-
-
 def _training_set(settings: SearchSettings, samples: Scored | None, elite: Scored | None) -> Scored:
     """What the policy learns from: its samples, evolution's best, or both."""
     parts = []
