@@ -870,7 +870,7 @@ def test_sympy_has_all_digits_and_latex_a_few() -> None:
     library = Library.of(["add", "mul", "const"], ["a b", "x_1"])
     expression = Expression.parse("const(1.23456789) * `a b` + const(2) * x_1", library)
     assert to_sympy(expression) == 1.23456789 * sympy.Symbol("a b") + 2 * sympy.Symbol("x_1")
-    assert to_latex(expression) == r"1.235 \text{a b} + 2 x_{1}"
+    assert to_latex(expression) == r"1.235 \cdot \text{a b} + 2 \cdot x_{1}"
     escaped = to_latex(Expression.parse("`50% $x_`", Library.of([], ["50% $x_"])))
     assert escaped == r"\text{50\% \$x\_}"
 

@@ -799,10 +799,34 @@ def test_hostile_names_have_no_effect_in_onnx() -> None:
 
 
 TEX_TEXT = re.compile(r"\\text\{((?:[^\\{}$&%#_^~<>]|\\text[a-z]+\{\}|\\[{}$&%#_])+)\}")
-TEX_SYMBOL = re.compile(
-    r"(?:\\[A-Za-z]+|[A-Za-z][A-Za-z0-9]*|\\[a-z]+\{[A-Za-z0-9{}\\']+\}|\{[A-Za-z0-9]+\}'|[A-Za-z0-9])"
-    r"(?:_\{[\\A-Za-z0-9 {}']+\})?"
+TEX_SYMBOL = re.compile(r"(?:\\[A-Za-z]+|[A-Za-z]|\\text\{[A-Za-z]+\})(?:_\{(?:[0-9]+|\\mathrm\{[A-Za-z0-9]+\})\})?")
+
+
+@pytest.mark.parametrize(
+    ("name", "tex"),
+    [
+        ("x", "x"),
+        ("x1", "x_{1}"),
+        ("x_12", "x_{12}"),
+        ("v_max", r"v_{\mathrm{max}}"),
+        ("mu", r"\mu"),
+        ("theta_0", r"\theta_{0}"),
+        ("mass", r"\text{mass}"),
+        ("mass2", r"\text{mass}_{2}"),
+        ("period_days", r"\text{period\_days}"),
+        ("AABS", r"\text{AABS}"),
+        ("xprime", r"\text{xprime}"),
+        ("λ", r"\text{λ}"),
+    ],
 )
+def test_names_in_latex(name: str, tex: str) -> None:
+    assert export(Expression(Library.of([], [name]), (0,), (np.nan,)), "latex") == tex
+
+
+def test_names_of_several_letters_do_not_run_together() -> None:
+    library = Library.of(["mul"], ["mass", "v"])
+
+    assert export(Expression(library, (2, 0, 1), (np.nan,) * 3), "latex") == r"\text{mass} \cdot v"
 
 
 @given(name=names())

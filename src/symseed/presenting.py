@@ -25,8 +25,13 @@ Sym: TypeAlias = Any
 DIGITS = 4
 """Significant digits of numbers that are for the eye."""
 _LARGEST_INTEGER = 1_000_000
-_LATEX_NAME = re.compile("[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
-"""What sympy writes as a symbol with indices; of other names it makes powers, or what TeX cannot read."""
+_GREEK = re.compile(
+    "alpha|beta|gamma|delta|epsilon|zeta|eta|theta|iota|kappa|lambda|mu|nu|xi|rho|sigma|tau|upsilon|phi|chi|psi|omega"
+    "|Gamma|Delta|Theta|Lambda|Xi|Pi|Sigma|Upsilon|Phi|Psi|Omega"
+)
+"""Names of letters; without pi, which readers would take for the number."""
+_INDEXED = (re.compile("([A-Za-z]+)_?([0-9]+)"), re.compile(f"([A-Za-z]|{_GREEK.pattern})_([A-Za-z0-9]+)"))
+"""Names that are written with an index: `x1`, `mass_2`; `v_max`, `mu_0`."""
 _TEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -51,13 +56,12 @@ def to_text(expression: Expression) -> str:
 
 
 def to_latex(expression: Expression) -> str:
-    """Return an expression as LaTeX, its numbers to a few digits; unusual names stand as upright text."""
-    names = {
-        sympy.Symbol(token.name): rf"\text{{{_escaped(token.name)}}}"
-        for token in used(expression)
-        if not _LATEX_NAME.fullmatch(token.name)
-    }
-    return str(sympy.latex(_built(expression, sympy.Symbol, DIGITS), symbol_names=names))
+    """Return an expression as LaTeX, its numbers to a few digits; names that are no symbols stand as upright text."""
+    # sympy would see accents, powers and absolute values in names: `AABS` would be |A|.
+    names = {sympy.Symbol(token.name): _latex_name(token.name) for token in used(expression)}
+    # With a dot where two names could run together.
+    times = "dot" if any(r"\text" in name for name in names.values()) else None
+    return str(sympy.latex(_built(expression, sympy.Symbol, DIGITS), symbol_names=names, mul_symbol=times))
 
 
 def to_mathml(expression: Expression) -> str:
@@ -78,11 +82,33 @@ def _letters(place: int) -> str:
     return "".join(string.ascii_lowercase[int(digit)] for digit in str(place))
 
 
+def _base_and_index(name: str) -> tuple[str, str]:
+    """Split a name that is written with an index; the index of others is empty."""
+    for form in _INDEXED:
+        if match := form.fullmatch(name):
+            return match[1], match[2]
+    return name, ""
+
+
+def _latex_name(name: str) -> str:
+    base, index = _base_and_index(name)
+    if _GREEK.fullmatch(base):
+        written = f"\\{base}"
+    elif re.fullmatch("[A-Za-z]", base):
+        written = base
+    else:
+        written = rf"\text{{{_escaped(base)}}}"
+    if not index:
+        return written
+    return f"{written}_{{{index}}}" if index.isdigit() else rf"{written}_{{\mathrm{{{index}}}}}"
+
+
 def _mathml_name(name: str) -> str:
-    match = re.fullmatch(r"([A-Za-z]+)_?(\d+)", name)
-    if match is None:
-        return f"<mi>{html.escape(name)}</mi>"
-    return f"<msub><mi>{match[1]}</mi><mn>{match[2]}</mn></msub>"
+    base, index = _base_and_index(name)
+    written = f"<mi>{html.escape(base)}</mi>"
+    if not index:
+        return written
+    return f"<msub>{written}<mn>{index}</mn></msub>" if index.isdigit() else f"<msub>{written}<mi>{index}</mi></msub>"
 
 
 def used(expression: Expression) -> list[Token]:
