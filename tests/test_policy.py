@@ -176,6 +176,30 @@ def test_each_part_of_the_objective_has_its_gradient(weight: float, entropy: flo
         assert gradient @ direction == pytest.approx(slope(policy, lesson, direction), rel=1e-6, abs=1e-8)
 
 
+def test_more_rows_than_are_remembered_at_a_time_count_like_one_by_one() -> None:
+    space = SearchSpace(Library.of(["add", "mul", "sin"], 2), 15, 40)
+    policy = moved(space, PolicySettings(hidden=7, precision=64), scale=0.2)
+    rows = policy.sample(500, seed=5, step=0)
+    rows = Population.concatenate([rows, rows.take(np.arange(0, 500, 3))])
+    prefixes = {
+        row[:end].tobytes() for row, length in zip(rows.tokens, rows.lengths, strict=True) for end in range(length)
+    }
+    assert len(prefixes) > 2 * 4096, "the core remembers 4096 prefixes"
+    assert len(prefixes) < 0.9 * rows.lengths.sum(), "some are shared"
+    weights = np.random.default_rng(0).normal(0.0, 1.0, len(rows))
+
+    def lesson(part: slice) -> Lesson:
+        count = len(weights[part])
+        return Lesson(rows.take(np.arange(len(rows))[part]), weights[part], 0.3 * count / len(rows), 0.7)
+
+    whole = flat(policy.gradient(lesson(slice(None))))
+    each = [lesson(slice(place, place + 1)) for place in range(len(rows))]
+    assert np.abs(whole).max() > 1.0
+    np.testing.assert_allclose(whole, sum(flat(policy.gradient(one)) for one in each), rtol=1e-9, atol=1e-10)
+    one_by_one = np.concatenate([policy.log_probability(one.population) for one in each])
+    assert reference.same_bits(policy.log_probability(rows), one_by_one)
+
+
 def test_the_gradient_of_a_wide_library_is_that_of_finite_differences() -> None:
     policy = moved(WIDE, PolicySettings(hidden=7, precision=64))
     lesson = lesson_of(WIDE, 6)

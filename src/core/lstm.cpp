@@ -7,8 +7,8 @@
 namespace symseed {
 namespace {
 
-// Libraries of more tokens than this do not remember how rows begin: pairs of tokens would be too many.
-constexpr std::size_t kFewTokens = 32;
+// So many prefixes are remembered at a time (and those of one row always): as many as a core's own cache holds.
+constexpr std::size_t kMostPrefixes = 4096;
 
 int in_whole_vectors(int count) { return (count + kWidth - 1) / kWidth * kWidth; }
 
@@ -55,7 +55,9 @@ Lstm<Real>::Lstm(const LstmShape& shape, std::uint64_t seed)
   }
 }
 
-// One prefix on its way through the network; one per thread. In training it keeps what the way back needs.
+// Rows on their way through the network; one per thread. Many rows begin alike, and most do once a policy has settled:
+// prefixes are the nodes of a tree, and the network runs once for each. In training a node also keeps what the way back
+// needs, and what the rows through it add to the objective, so that the way back goes through each node once as well.
 template <class Real>
 class Lstm<Real>::Runner {
  public:
@@ -64,87 +66,44 @@ class Lstm<Real>::Runner {
         kernels_(kernels),
         walker_(rules),
         keeps_(keeps),
+        longest_(static_cast<std::size_t>(rules.max_length())),
+        kinds_(static_cast<std::size_t>(lstm.shape_.tokens) + 1),
         units_(static_cast<std::size_t>(lstm.units_)),
         outputs_(static_cast<std::size_t>(lstm.outputs_)),
         layers_(static_cast<std::size_t>(lstm.shape_.layers)),
         prior_(rules.vocabulary().size()) {
-    const std::size_t positions = keeps ? static_cast<std::size_t>(rules.max_length()) + 1 : 2;
-    gates_.resize(positions * layers_ * 4 * units_);
-    cells_.resize(positions * layers_ * units_);
-    tanh_cells_.resize(positions * layers_ * units_);
-    hidden_.resize(positions * layers_ * units_);
-    weights_.resize(positions * outputs_);
-    relative_.resize(positions * outputs_);
-    totals_.resize(positions);
-    seen_.resize(positions);
     if (keeps) transpose();
+    grow(longest_ + 2);
+    clear();
     reset();
   }
 
   Walker& walker() { return walker_; }
+  // Whether another row can be walked along without forgetting those before it.
+  bool has_room() const { return used_ + longest_ < kMostPrefixes; }
   void reset() {
+    if (!has_room()) clear();
     walker_.reset();
-    // Position 0 of the states is "before the first token".
-    std::fill_n(cells_.begin(), layers_ * units_, Real{0});
-    std::fill_n(hidden_.begin(), layers_ * units_, Real{0});
-    previous_ = static_cast<Token>(lstm_.shape_.tokens);
-    slot_ = 0;
+    previous_ = static_cast<Token>(kinds_ - 1);
+    node_ = 0;
   }
 
   // Runs the network at the walker's position; gives unnormalised probabilities, 0 where a token is not allowed, and
   // keeps their sum. False where nothing is allowed.
   bool look() {
-    // Many rows begin alike: what follows the same few tokens is computed once.
-    Beginning* beginning = keeps_ ? nullptr : find_beginning();
-    if (beginning == nullptr) return compute();
-    if (!beginning->is_known) {
-      beginning->is_allowed = compute();
-      beginning->is_known = true;
-      beginning->hidden.assign(state(hidden_, slot_, 0), state(hidden_, slot_, 0) + layers_ * units_);
-      beginning->cells.assign(state(cells_, slot_, 0), state(cells_, slot_, 0) + layers_ * units_);
-      beginning->weights.assign(weights(), weights() + outputs_);
-      beginning->total = total();
-      return beginning->is_allowed;
-    }
-    slot_ = 1 - slot_;
-    std::copy(beginning->hidden.begin(), beginning->hidden.end(), state(hidden_, slot_, 0));
-    std::copy(beginning->cells.begin(), beginning->cells.end(), state(cells_, slot_, 0));
-    std::copy(beginning->weights.begin(), beginning->weights.end(),
-              weights_.begin() + static_cast<std::ptrdiff_t>(slot_ * outputs_));
-    totals_[slot_] = beginning->total;
-    return beginning->is_allowed;
-  }
-
-  // The same, always from the network; afterwards `log_probability` can be asked for.
-  bool compute() {
-    const std::size_t from = slot_;
-    const std::size_t to = keeps_ ? slot_ + 1 : 1 - slot_;
-    see();
-    for (std::size_t layer = 0; layer < layers_; ++layer) {
-      Real* z = gates(to, layer);
-      std::copy_n(lstm_.part(layer * 3 + 2), 4 * units_, z);
-      if (layer == 0) {
-        add_inputs(z);
-      } else {
-        kernels_.add_product(z, state(hidden_, to, layer - 1), lstm_.part(layer * 3), width(), 4 * width());
-      }
-      kernels_.add_product(z, state(hidden_, from, layer), lstm_.part(layer * 3 + 1), width(), 4 * width());
-      kernels_.cell(z, state(cells_, from, layer), state(cells_, to, layer), state(tanh_cells_, to, layer),
-                    state(hidden_, to, layer), width());
-    }
-    slot_ = to;
-    return weigh();
+    const std::size_t known = children_[node_ * kinds_ + previous_];
+    node_ = known != 0 ? known : compute();
+    return total() > 0;
   }
 
   void take(Token token) {
-    before_ = previous_;
     previous_ = token;
     walker_.push(token);
   }
 
-  const Real* weights() const { return weights_.data() + slot_ * outputs_; }
-  const Real* relative() const { return relative_.data() + slot_ * outputs_; }
-  Real total() const { return totals_[slot_]; }
+  const Real* weights() const { return weights_.data() + node_ * outputs_; }
+  const Real* relative() const { return relative_.data() + node_ * outputs_; }
+  Real total() const { return totals_[node_]; }
   // log of the normalised probability, also where the probability itself is too small to be a number.
   double log_probability(Token token) const {
     return static_cast<double>(relative()[token]) - std::log(static_cast<double>(total()));
@@ -160,37 +119,47 @@ class Lstm<Real>::Runner {
     return std::log(total_weight) - sum / total_weight;
   }
 
-  // Adds the gradient of weight * log p(row) + entropy * sum_t decay^t H_t for the row just walked along.
-  void go_back(const Token* tokens, int length, double weight, double entropy, double decay, std::vector<Real>& out) {
+  // Adds weight * log p(token) + entropy * H to the objective, here where the network has just looked.
+  void wish(Token token, double weight, double entropy) {
+    log_weights_[node_ * outputs_ + token] += weight;
+    log_totals_[node_] += weight;
+    entropies_[node_] += entropy;
+  }
+
+  // Adds the objective's gradient, and forgets the rows.
+  void go_back(std::vector<Real>& out) {
     grad_logits_.resize(outputs_);
-    powers_.resize(static_cast<std::size_t>(length), 1.0);
-    for (std::size_t t = 1; t < powers_.size(); ++t) powers_[t] = powers_[t - 1] * decay;
     grad_z_.resize(4 * units_);
-    grad_hidden_.assign(layers_ * units_, Real{0});
-    grad_cell_.assign(layers_ * units_, Real{0});
-    grad_below_.assign(units_, Real{0});
+    grad_last_.resize(units_);
+    grad_below_.resize(units_);
+    grad_hidden_.assign(used_ * layers_ * units_, Real{0});
+    grad_cell_.assign(used_ * layers_ * units_, Real{0});
     const std::size_t last_blocks = layers_ * 3;
     Real* output = out.data() + lstm_.blocks_[last_blocks].offset;
     Real* output_bias = out.data() + lstm_.blocks_[last_blocks + 1].offset;
-    for (int position = length; position-- > 0;) {
-      const std::size_t at = static_cast<std::size_t>(position) + 1;
-      slot_ = at;
-      logits_gradient(tokens[position], weight, entropy * powers_[at - 1]);
+    // What follows a prefix was made after it.
+    for (std::size_t at = used_; at-- > 1;) {
+      const std::size_t last = parents_[at];
+      node_ = at;
+      logits_gradient();
       const Real* top = state(hidden_, at, layers_ - 1);
       kernels_.add_outer(output, top, grad_logits_.data(), width(), static_cast<int>(outputs_));
       kernels_.add(output_bias, grad_logits_.data(), static_cast<int>(outputs_));
       kernels_.product(grad_below_.data(), grad_logits_.data(), transposed_part(last_blocks),
                        static_cast<int>(outputs_), width());
       for (std::size_t layer = layers_; layer-- > 0;) {
-        Real* grad_hidden = grad_hidden_.data() + layer * units_;
+        Real* grad_hidden = state(grad_hidden_, at, layer);
+        Real* grad_cell = state(grad_cell_, at, layer);
         kernels_.add(grad_hidden, grad_below_.data(), width());
-        kernels_.cell_backward(gates(at, layer), state(cells_, at - 1, layer), state(tanh_cells_, at, layer),
-                               grad_hidden, grad_cell_.data() + layer * units_, grad_z_.data(), width());
+        kernels_.cell_backward(gates(at, layer), state(cells_, last, layer), state(tanh_cells_, at, layer), grad_hidden,
+                               grad_cell, grad_z_.data(), width());
+        kernels_.add(state(grad_cell_, last, layer), grad_cell, width());
         Real* input = out.data() + lstm_.blocks_[layer * 3].offset;
         Real* recurrent = out.data() + lstm_.blocks_[layer * 3 + 1].offset;
         kernels_.add(out.data() + lstm_.blocks_[layer * 3 + 2].offset, grad_z_.data(), 4 * width());
-        kernels_.add_outer(recurrent, state(hidden_, at - 1, layer), grad_z_.data(), width(), 4 * width());
-        kernels_.product(grad_hidden, grad_z_.data(), transposed_part(layer * 3 + 1), 4 * width(), width());
+        kernels_.add_outer(recurrent, state(hidden_, last, layer), grad_z_.data(), width(), 4 * width());
+        kernels_.product(grad_last_.data(), grad_z_.data(), transposed_part(layer * 3 + 1), 4 * width(), width());
+        kernels_.add(state(grad_hidden_, last, layer), grad_last_.data(), width());
         if (layer > 0) {
           kernels_.add_outer(input, state(hidden_, at, layer - 1), grad_z_.data(), width(), 4 * width());
           kernels_.product(grad_below_.data(), grad_z_.data(), transposed_part(layer * 3), 4 * width(), width());
@@ -199,6 +168,7 @@ class Lstm<Real>::Runner {
         }
       }
     }
+    clear();
   }
 
  private:
@@ -210,22 +180,65 @@ class Lstm<Real>::Runner {
     Real open;
   };
 
-  // The state and distribution after one of the shortest prefixes.
-  struct Beginning {
-    bool is_known = false;
-    bool is_allowed = false;
-    std::vector<Real> hidden, cells, weights;
-    Real total = 0;
-  };
+  // Forgets all prefixes. Node 0 is "before the first look".
+  void clear() {
+    used_ = 0;
+    add_node(0);
+    std::fill_n(state(cells_, 0, 0), layers_ * units_, Real{0});
+    std::fill_n(state(hidden_, 0, 0), layers_ * units_, Real{0});
+  }
 
-  // The place of the walker's prefix among those of up to two tokens, or none.
-  Beginning* find_beginning() {
-    const std::size_t tokens = static_cast<std::size_t>(lstm_.shape_.tokens);
-    if (walker_.length() > 2 || tokens > kFewTokens) return nullptr;
-    if (beginnings_.empty()) beginnings_.resize(1 + tokens + tokens * tokens);
-    if (walker_.length() == 0) return &beginnings_[0];
-    if (walker_.length() == 1) return &beginnings_[1 + previous_];
-    return &beginnings_[1 + tokens + before_ * tokens + previous_];
+  std::size_t add_node(std::size_t parent) {
+    if (used_ == parents_.size()) grow(2 * used_);
+    const std::size_t node = used_++;
+    parents_[node] = static_cast<std::uint32_t>(parent);
+    std::fill_n(children_.begin() + static_cast<std::ptrdiff_t>(node * kinds_), kinds_, 0u);
+    if (keeps_) {
+      std::fill_n(log_weights_.begin() + static_cast<std::ptrdiff_t>(node * outputs_), outputs_, 0.0);
+      log_totals_[node] = entropies_[node] = 0.0;
+    }
+    return node;
+  }
+
+  void grow(std::size_t nodes) {
+    parents_.resize(nodes);
+    children_.resize(nodes * kinds_);
+    cells_.resize(nodes * layers_ * units_);
+    hidden_.resize(nodes * layers_ * units_);
+    weights_.resize(nodes * outputs_);
+    relative_.resize(nodes * outputs_);
+    totals_.resize(nodes);
+    const std::size_t kept = keeps_ ? nodes : 1;
+    gates_.resize(kept * layers_ * 4 * units_);
+    tanh_cells_.resize(kept * layers_ * units_);
+    seen_.resize(kept);
+    if (!keeps_) return;
+    log_weights_.resize(nodes * outputs_);
+    log_totals_.resize(nodes);
+    entropies_.resize(nodes);
+  }
+
+  // Runs the network at a prefix that is new, and returns its node.
+  std::size_t compute() {
+    const std::size_t from = node_;
+    const std::size_t to = add_node(from);
+    const std::size_t kept = keeps_ ? to : 0;
+    children_[from * kinds_ + previous_] = static_cast<std::uint32_t>(to);
+    see(seen_[kept]);
+    for (std::size_t layer = 0; layer < layers_; ++layer) {
+      Real* z = gates(kept, layer);
+      std::copy_n(lstm_.part(layer * 3 + 2), 4 * units_, z);
+      if (layer == 0) {
+        add_inputs(z, seen_[kept]);
+      } else {
+        kernels_.add_product(z, state(hidden_, to, layer - 1), lstm_.part(layer * 3), width(), 4 * width());
+      }
+      kernels_.add_product(z, state(hidden_, from, layer), lstm_.part(layer * 3 + 1), width(), 4 * width());
+      kernels_.cell(z, state(cells_, from, layer), state(cells_, to, layer), state(tanh_cells_, kept, layer),
+                    state(hidden_, to, layer), width());
+    }
+    totals_[to] = weigh(to);
+    return to;
   }
 
   void transpose() {
@@ -244,18 +257,17 @@ class Lstm<Real>::Runner {
   const Real* transposed_part(std::size_t block) const { return transposed_.data() + lstm_.blocks_[block].offset; }
 
   int width() const { return static_cast<int>(units_); }
-  Real* gates(std::size_t slot, std::size_t layer) { return gates_.data() + (slot * layers_ + layer) * 4 * units_; }
-  Real* state(std::vector<Real>& of, std::size_t slot, std::size_t layer) {
-    return of.data() + (slot * layers_ + layer) * units_;
+  Real* gates(std::size_t node, std::size_t layer) { return gates_.data() + (node * layers_ + layer) * 4 * units_; }
+  Real* state(std::vector<Real>& of, std::size_t node, std::size_t layer) {
+    return of.data() + (node * layers_ + layer) * units_;
   }
 
-  void see() {
+  void see(Seen& seen) const {
     const std::size_t none = static_cast<std::size_t>(lstm_.shape_.tokens);
     const int parent = walker_.parent();
     const int sibling = walker_.sibling();
-    now_ = {parent < 0 ? none : static_cast<std::size_t>(parent),
+    seen = {parent < 0 ? none : static_cast<std::size_t>(parent),
             sibling < 0 ? none : static_cast<std::size_t>(sibling), previous_, static_cast<Real>(walker_.open())};
-    if (keeps_) seen_[slot_ + 1] = now_;
   }
 
   // Calls visit(row of the input kernel, value of that input) for the inputs that are not 0.
@@ -267,8 +279,8 @@ class Lstm<Real>::Runner {
     if (lstm_.shape_.sees_previous) visit(2 * kinds + seen.previous, Real{1});
     if (lstm_.shape_.sees_open) visit(static_cast<std::size_t>(lstm_.inputs_) - 1, seen.open);
   }
-  void add_inputs(Real* z) const {
-    for_each_input(now_, [&](std::size_t row, Real value) {
+  void add_inputs(Real* z, const Seen& seen) const {
+    for_each_input(seen, [&](std::size_t row, Real value) {
       kernels_.add_product(z, &value, lstm_.part(0) + row * 4 * units_, 1, 4 * width());
     });
   }
@@ -278,10 +290,11 @@ class Lstm<Real>::Runner {
     });
   }
 
-  bool weigh() {
-    Real* weights = weights_.data() + slot_ * outputs_;
+  // Fills the weights of a node and returns their sum, 0 where nothing is allowed.
+  Real weigh(std::size_t node) {
+    Real* weights = weights_.data() + node * outputs_;
     std::copy_n(lstm_.part(layers_ * 3 + 1), outputs_, weights);
-    kernels_.add_product(weights, state(hidden_, slot_, layers_ - 1), lstm_.part(layers_ * 3), width(),
+    kernels_.add_product(weights, state(hidden_, node, layers_ - 1), lstm_.part(layers_ * 3), width(),
                          static_cast<int>(outputs_));
     walker_.logits(prior_.data());
     Real largest = -std::numeric_limits<Real>::infinity();
@@ -289,25 +302,26 @@ class Lstm<Real>::Runner {
       weights[t] += static_cast<Real>(prior_[t]);
       largest = std::max(largest, weights[t]);
     }
-    if (std::isinf(largest)) return false;
+    if (std::isinf(largest)) return 0;
     for (std::size_t t = 0; t < prior_.size(); ++t) weights[t] -= largest;
     std::fill(weights + prior_.size(), weights + outputs_, -std::numeric_limits<Real>::infinity());
-    std::copy_n(weights, outputs_, relative_.data() + slot_ * outputs_);
+    std::copy_n(weights, outputs_, relative_.data() + node * outputs_);
     kernels_.exponential(weights, static_cast<int>(outputs_));
     Real total = 0;
     for (std::size_t t = 0; t < prior_.size(); ++t) total += weights[t];
-    totals_[slot_] = total;
-    return true;
+    return total;
   }
 
-  // d log p(token) = one(token) - p; d H = -p (log p + H).
-  void logits_gradient(Token token, double weight, double entropy) {
+  // Of a node's sum of weight * log p(token) + entropy * H: d log p(token) = one(token) - p; d H = -p (log p + H).
+  void logits_gradient() {
     const double total_weight = static_cast<double>(total());
     const double log_total = std::log(total_weight);
+    const double entropy = entropies_[node_];
     const double here = entropy != 0.0 ? this->entropy() : 0.0;
     for (std::size_t t = 0; t < outputs_; ++t) {
       const double p = static_cast<double>(weights()[t]) / total_weight;
-      double gradient = weight * ((t == token ? 1.0 : 0.0) - p);
+      const double taken = log_weights_[node_ * outputs_ + t];
+      double gradient = taken * (1.0 - p) - (log_totals_[node_] - taken) * p;
       if (entropy != 0.0 && p > 0.0) gradient -= entropy * p * (static_cast<double>(relative()[t]) - log_total + here);
       grad_logits_[t] = static_cast<Real>(gradient);
     }
@@ -317,19 +331,25 @@ class Lstm<Real>::Runner {
   const RecurrentKernels<Real>& kernels_;
   Walker walker_;
   bool keeps_;
+  std::size_t longest_;  // row
+  std::size_t kinds_;    // of a last token: T, and none
   std::size_t units_, outputs_, layers_;
-  std::size_t slot_ = 0;  // which of the states is the newest
-  Token previous_ = 0;    // the newest token, and the one before it
-  Token before_ = 0;
-  std::vector<Beginning> beginnings_;
-  Seen now_{};
+  std::size_t node_ = 0;  // where the network has last looked
+  Token previous_ = 0;    // the token taken since then
   std::vector<double> prior_;
-  std::vector<Real> gates_, cells_, tanh_cells_, hidden_;  // (slots, layers, ...)
-  std::vector<Real> relative_, weights_, totals_;          // (slots, outputs): logits less the largest, exp; (slots,)
-  std::vector<Real> transposed_;                           // the kernels that gradients go back through
+  std::size_t used_ = 0;  // nodes
+  std::vector<std::uint32_t> parents_;
+  std::vector<std::uint32_t> children_;            // (nodes, kinds); 0: not seen yet
+  std::vector<Real> cells_, hidden_;               // (nodes, layers, units)
+  std::vector<Real> relative_, weights_, totals_;  // (nodes, outputs): logits less the largest, exp; (nodes,)
+  // In training one for each node, otherwise the newest only.
+  std::vector<Real> gates_, tanh_cells_;
   std::vector<Seen> seen_;
-  std::vector<double> powers_;  // of an entropy's decay
-  std::vector<Real> grad_logits_, grad_z_, grad_hidden_, grad_cell_, grad_below_;
+  // In training only.
+  std::vector<double> log_weights_, log_totals_, entropies_;  // (nodes, outputs); (nodes,)
+  std::vector<Real> transposed_;                              // the kernels that gradients go back through
+  std::vector<Real> grad_hidden_, grad_cell_;                 // (nodes, layers, units)
+  std::vector<Real> grad_logits_, grad_z_, grad_last_, grad_below_;
 };
 
 template <class Real>
@@ -364,7 +384,7 @@ void Lstm<Real>::log_probabilities(const RecurrentKernels<Real>& kernels, const 
     }
     runner.reset();
     for (int position = 0; position < row.length; ++position) {
-      runner.compute();
+      runner.look();
       log_probability[i] += runner.log_probability(row.tokens[position]);
       entropy[i * rows.stride + static_cast<std::size_t>(position)] = runner.entropy();
       runner.take(row.tokens[position]);
@@ -383,13 +403,17 @@ std::vector<Real> Lstm<Real>::gradient(const RecurrentKernels<Real>& kernels, co
     const Row row = rows[i];
     if (objective.weight[i] == 0.0 && objective.entropy[i] == 0.0) continue;
     if (first_violation(legal, row.tokens, row.length) != -1) continue;
+    if (!runner.has_room()) runner.go_back(out);
     runner.reset();
+    double decay = 1.0;
     for (int position = 0; position < row.length; ++position) {
-      runner.compute();
+      runner.look();
+      runner.wish(row.tokens[position], objective.weight[i], objective.entropy[i] * decay);
       runner.take(row.tokens[position]);
+      decay *= objective.decay;
     }
-    runner.go_back(row.tokens, row.length, objective.weight[i], objective.entropy[i], objective.decay, out);
   }
+  runner.go_back(out);
   return out;
 }
 
