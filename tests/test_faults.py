@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from symseed import DataError, Dataset, Expression, Library, SettingsError, Symb
 from symseed.live import plain
 from symseed.portfolio import Portfolio
 from symseed.target import MOST_ROWS
+from symseed.writing import Part
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(0.5, 3.0, (40, 2))
@@ -247,7 +248,7 @@ def test_towers_of_exponentials_overflow_into_nothing_worse_than_no_value() -> N
 def test_a_search_out_of_memory_says_so_and_keeps_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     """Number 39."""
 
-    def broken(portfolio: Portfolio) -> None:
+    def broken(portfolio: Portfolio, found: Sequence[Part]) -> None:
         raise MemoryError
 
     monkeypatch.setattr(Portfolio, "_assemble", broken)

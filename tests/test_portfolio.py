@@ -10,7 +10,17 @@ import numpy as np
 import pytest
 
 import reference
-from symseed import Dataset, Expression, Library, SettingsError, SpaceError, benchmarks, evaluate, methods, portfolio
+from symseed import (
+    Dataset,
+    Expression,
+    Library,
+    SettingsError,
+    SpaceError,
+    benchmarks,
+    evaluate,
+    methods,
+    portfolio,
+)
 from symseed.assembly import Assembler, AssemblySettings
 from symseed.completion import CompletionSettings
 from symseed.constraints import PAPER, Dimensions
@@ -18,6 +28,7 @@ from symseed.dataset import Floats
 from symseed.errors import DataError
 from symseed.evolution import EvolutionSettings
 from symseed.front import Front
+from symseed.losses import Loss
 from symseed.portfolio import Formula, Portfolio, PortfolioSettings, PortfolioState, Solution, Track, Turn
 from symseed.recovery import Checker, Verdict
 from symseed.search import Budget, SearchSettings, StopReason
@@ -29,6 +40,7 @@ x = np.random.default_rng(0).uniform(0.2, 3.0, 40)
 _SEARCH = SearchSettings(batch=40, evolution=EvolutionSettings(4))
 _PLAIN = Track(dataclasses.replace(_SEARCH, completion=CompletionSettings(max_bytes=2**16)), 20, PAPER, False, 2)
 _FITTED = Track(_SEARCH, 20, PAPER, True, 1)
+_SCALED = Track(_SEARCH, 20, PAPER, False, 2, numbers=(1.0,), is_scaled=True)
 _ASSEMBLY = AssemblySettings(features=40, more_features=60, newer=20, matches=4, blocks=False)
 SMALL = PortfolioSettings((_PLAIN, _FITTED), _ASSEMBLY, parts=2, tidied=2)
 """A turn of some 500 expressions."""
@@ -85,6 +97,51 @@ def test_what_the_tracks_find_is_found_without_assembly() -> None:
     assert solution.history[-1].index > 0
     assert solution.best.mean_square < 1e-28
     np.testing.assert_allclose(solution.best.expression.evaluate(x), x * x + x, rtol=1e-12)
+
+
+def test_a_scaled_track_finds_a_form_whatever_its_factor_and_offset() -> None:
+    """7.3 log(x + 1) - 40.7: hard to come by where each number has to be built, one small form where they are free."""
+    data = noisy(1, np.zeros(len(x)))
+    truth = 7.3 * np.log(x + 1.0) - 40.7
+    data = Dataset.of(x, truth + 0.03 * (data.y / 0.3))
+
+    def found(*tracks: Track) -> Floats:
+        settings = dataclasses.replace(SEARCHES, tracks=tracks)
+        return solve(data, settings, budget=Budget(20_000)).best.expression.evaluate(x)
+
+    np.testing.assert_allclose(found(_SCALED), truth, atol=0.05)
+    assert np.abs(found(dataclasses.replace(_SCALED, is_scaled=False)) - truth).max() > 0.1
+
+
+def test_a_scaled_track_solves_to_the_last_digit() -> None:
+    solution = solve(
+        Dataset.of(x, 7.3 * np.log(x + 1.0) - 40.7),
+        dataclasses.replace(SEARCHES, tracks=(_SCALED,)),
+        budget=Budget(50_000),
+    )
+    assert solution.reason is StopReason.SOLVED
+    assert {"7.3", "40.7", "1.0"} <= set(str(solution.best.expression).replace("-", "").replace(")", "").split())
+
+
+def test_a_scaled_track_searches_by_squares_whatever_the_loss() -> None:
+    y = 7.3 * np.log(x + 1.0) - 40.7
+    y[::8] += 30.0
+    data = Dataset.of(x, y).with_loss(Loss.of("absolute"))
+    solution = solve(data, dataclasses.replace(SEARCHES, tracks=(_SCALED,)), budget=Budget(20_000))
+    assert np.isfinite(solution.best.description)
+
+
+def test_a_scaled_track_is_left_out_where_nothing_can_be_added_or_multiplied() -> None:
+    settings = dataclasses.replace(SEARCHES, tracks=(_PLAIN, _SCALED))
+    assert settings.possible_tracks(KOZA) == [(0, _PLAIN), (1, _SCALED)]
+    assert settings.possible_tracks(Library.of(["sin", "mul"], 1)) == [(0, _PLAIN)]
+    assert solve(noisy(), settings, library=Library.of(["sin", "mul"], 1)).reason is StopReason.EXPRESSIONS
+
+
+def test_a_track_has_its_numbers_once() -> None:
+    names = [token.name for token in _SCALED.library(KOZA).tokens]
+    assert names == [*(token.name for token in KOZA.tokens), "1.0"]
+    assert _SCALED.library(_SCALED.library(KOZA)).tokens == _SCALED.library(KOZA).tokens
 
 
 def test_noise_leaves_the_form_and_its_constants() -> None:
@@ -238,6 +295,23 @@ def test_assembly_gets_more_to_begin_with_after_a_while(monkeypatch: pytest.Monk
     assert asked == [40, 60]
 
 
+def test_assembly_comes_more_and_more_rarely(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns: list[int] = []
+    made = Portfolio(KOZA, noisy(), dataclasses.replace(SMALL, enlarged=100), seed=0, budget=Budget(12_000))
+    original = Assembler.next
+
+    def watched(self: Assembler, parts: list[Part]) -> list[Part]:
+        turns.append(seen)
+        return original(self, parts)
+
+    monkeypatch.setattr(Assembler, "next", watched)
+    seen = 0
+    for turn in made.turns():
+        seen = turn.index + 1
+    assert seen > 17
+    assert turns[:4] == [2, 4, 8, 16]
+
+
 def test_a_portfolio_without_tracks_is_refused() -> None:
     with pytest.raises(SettingsError, match="at least one track"):
         solve(noisy(), PortfolioSettings(()))
@@ -389,7 +463,11 @@ def test_plain_numbers_do_not_keep_an_answer_from_being_one() -> None:
     assert len(solution.history) == 1
 
 
-@pytest.mark.parametrize("settings", [SMALL, SEARCHES])
+@pytest.mark.parametrize(
+    "settings",
+    [SMALL, SEARCHES, dataclasses.replace(SEARCHES, tracks=(_PLAIN, _SCALED))],
+    ids=["all", "searches", "scaled"],
+)
 def test_a_portfolio_made_from_a_state_ends_as_the_one_that_went_on(settings: PortfolioSettings) -> None:
     settings = dataclasses.replace(settings, epoch=2)
 

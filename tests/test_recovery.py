@@ -345,6 +345,8 @@ def verify_form(checker: Checker, case: Case) -> Recovery:
         ("0.9*x1 + 0.95*x1", "2*x1", -1, 1),
         ("1.1*log(2.31*x1 + 2.4) - 0.7", "log(x1 + 1)", 0, 2),
         ("1.1*exp(0.9*x1 + 0.1)*1.03", "exp(x1)", -1, 1),
+        # What stands there as 0 was not fitted.
+        ("1.02*exp((0.0 - x1)*x1)", "exp(-x1*x1)", -1, 1),
     ],
     ids=lambda case: f"{case[1]}: {case[0]}",
 )

@@ -27,6 +27,7 @@ from symseed import (
     evaluate,
     fit,
 )
+from symseed.regression import best_scaling
 from symseed.reward import Metric, reward
 from symseed.task import Counts, Scored
 
@@ -328,3 +329,24 @@ def test_a_dataset_without_the_librarys_columns_is_refused() -> None:
 def test_settings_out_of_range_are_refused(values: dict[str, int]) -> None:
     with pytest.raises(SettingsError, match=r"must be"):
         RegressionSettings(**values)  # type: ignore[arg-type]
+
+
+def test_the_best_scaling_is_that_of_weighted_least_squares() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0.5, 2.0, (30, 2))
+    data = Dataset.of(X, 3.0 * np.sin(X[:, 0]) + rng.normal(0.0, 0.1, 30), rng.uniform(0.1, 2.0, 30))
+    rows = [
+        Expression.parse_prefix(text, LIBRARY)
+        for text in ("sin x1", "mul x1 x2", "exp x2", "sub x1 x1", "log sub x1 x1")
+    ]
+    offset, factor, mean_square = best_scaling(Population.from_expressions(rows), data)
+    root = np.sqrt(data.weights)
+    for i, row in enumerate(rows[:3]):
+        matrix = np.stack([np.ones(30), row.evaluate(X)], axis=1)
+        expected = np.linalg.lstsq(root[:, None] * matrix, root * data.y, rcond=None)[0]
+        np.testing.assert_allclose([offset[i], factor[i]], expected, rtol=1e-10)
+        errors = (data.y - matrix @ expected) ** 2
+        assert mean_square[i] == pytest.approx(np.average(errors, weights=data.weights), rel=1e-10)
+    assert factor[3] == 0.0, "a number explains nothing"
+    assert offset[3] == pytest.approx(np.average(data.y, weights=data.weights))
+    assert np.isnan(mean_square[4]), "it fails"

@@ -10,6 +10,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -290,8 +291,17 @@ def test_a_budget_without_limits_is_refused() -> None:
         Budget(None)
 
 
+def test_a_budget_may_have_a_clock_of_its_own() -> None:
+    slow = RecordingTask(nguyen7(solved_nmse=0.0), lambda call: time.sleep(0.02))
+    result = run(SPACE, slow, SMALL, budget=Budget(500, 0.1, time.process_time))
+    assert result.reason is StopReason.EXPRESSIONS, "it slept for longer than 0.1 s, but asleep it used no CPU time"
+    ticks = itertools.count()
+    result = run(SPACE, nguyen7(solved_nmse=0.0), SMALL, budget=Budget(None, 30.0, lambda: float(next(ticks))))
+    assert result.reason is StopReason.SECONDS
+
+
 @pytest.mark.parametrize("values", [{"expressions": 0}, {"seconds": 0.0}, {"seconds": -1.0}, {"expressions": -5}])
-def test_a_budget_of_nothing_is_refused(values: dict[str, int]) -> None:
+def test_a_budget_of_nothing_is_refused(values: dict[str, Any]) -> None:
     with pytest.raises(SettingsError, match="A budget must be above 0, but"):
         Budget(**values)
 

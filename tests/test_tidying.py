@@ -129,7 +129,7 @@ def test_added_zeros_and_factors_of_one_are_dropped(prefix: str) -> None:
 def test_several_constants_become_plain_together() -> None:
     data = Dataset.of(x, 0.5 * x - 3.0 + math.pi * np.sin(x))
     tidy = tidied(WRITER, read("add add mul const(0.4) x1 const(-2) mul const(3) sin x1"), data)
-    assert sorted(value for value in tidy.constants if value == value) == [-3.0, 0.5, math.pi]
+    assert sorted(value for value in tidy.constants if value == value) == [0.5, 3.0, math.pi]
 
 
 def test_a_constant_that_is_no_plain_number_stays_fitted() -> None:
@@ -199,6 +199,51 @@ def test_tidying_never_lengthens_the_description(prefix: str, seed: int, noise: 
     tidy = tidied(WRITER, start, data)
     assert length(tidy, data) <= length(start, data) + 1e-9
     assert len(tidy) <= len(start)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "expected"),
+    [
+        ("add sin x1 const(-1.234567)", "sub sin x1 const(1.234567)"),
+        ("add const(-1.234567) sin x1", "sub sin x1 const(1.234567)"),
+        ("sub sin x1 const(-1.234567)", "add sin x1 const(1.234567)"),
+        ("add sin x1 mul const(-1.234567) x1", "sub sin x1 mul const(1.234567) x1"),
+        ("add mul x1 const(-1.234567) sin x1", "sub sin x1 mul x1 const(1.234567)"),
+        ("sub sin x1 mul x1 const(-1.234567)", "add sin x1 mul x1 const(1.234567)"),
+        ("cos sub mul const(-1) x1 x1", "cos add x1 x1"),
+        ("sub const(-1.234567) sin x1", "sub const(-1.234567) sin x1"),
+    ],
+)
+def test_what_is_negative_is_subtracted(prefix: str, expected: str) -> None:
+    library = Library.of(["add", "sub", "mul", "sin", "cos", "const"], 1)
+    expression = Expression.parse_prefix(prefix, library)
+    writer = Writer(library)
+    part = tidied(writer, Part(expression.ids, expression.constants), Dataset.of(x, expression.evaluate(x)))
+    assert writer.population([part])[0].prefix == expected
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "add mul const(4.628) sin mul x1 x1 mul const(2.972) cos mul x1 x1",
+        "add mul cos mul x1 x1 const(2.972) mul const(4.628) sin mul x1 x1",
+        "sub mul const(4.628) sin mul x1 x1 mul const(-2.972) cos mul x1 x1",
+        "add x1 sub mul const(2.972) cos mul x1 x1 mul const(-4.628) sin mul x1 x1",
+    ],
+)
+def test_a_sine_and_a_cosine_of_the_same_become_one(prefix: str) -> None:
+    library = Library.of(["add", "sub", "mul", "sin", "cos", "const"], 1)
+    expression = Expression.parse_prefix(prefix, library)
+    rest = x if prefix.startswith("add x1") else 0.0 * x
+    part = tidied(
+        Writer(library),
+        Part(expression.ids, expression.constants),
+        Dataset.of(x, rest + 5.5 * (np.sin(x * x) * np.cos(0.5708) + np.cos(x * x) * np.sin(0.5708))),
+    )
+    assert sum(library[token].name in ("sin", "cos") for token in part.ids) == 1
+    assert len(part) == (8 if prefix.startswith("add x1") else 6) + 2
+    found = sorted(abs(value) for value in part.constants if not math.isnan(value))
+    assert found in (pytest.approx([0.5708, 5.5]), pytest.approx([math.pi / 2 - 0.5708, 5.5]))
 
 
 def test_tidying_twice_is_tidying_once() -> None:

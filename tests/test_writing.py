@@ -146,6 +146,13 @@ def test_translated_rows_have_the_same_values(first: Expression, second: Express
     assert WRITER.translated(population) is population
 
 
+def test_numbers_that_the_writer_has_not_are_translated_to_constants() -> None:
+    other = Library.of(["add", "mul", 1.0, 3.0, "const"], ["a"])
+    row = Expression.parse_prefix("add mul 1.0 a mul 3.0 const(2.5)", other)
+    translated = WRITER.translated(Population.from_expressions([row, row]))
+    assert [found.prefix for found in translated] == ["add mul const(1.0) a mul 3.0 const(2.5)"] * 2
+
+
 def test_rows_with_tokens_that_the_writer_has_not_cannot_be_translated() -> None:
     other = Library.of(["exp", "const"], ["a"])
     with pytest.raises(KeyError):

@@ -52,7 +52,7 @@ class RunKey:
     expressions: int = 2_000_000
     """The budget."""
     seconds: float | None = None
-    """The budget in time, where there is one."""
+    """The budget in time, where there is one: CPU seconds, so that other work on the machine takes nothing away."""
     noise: float = 0.0
     """Standard deviation of what is added to the training target, over its root mean square."""
 
@@ -172,7 +172,8 @@ def _execute(key: RunKey, checker: Checker) -> RunRecord:
     if key.noise:
         train = train.with_noise(key.noise, seed=key.seed)
     start = time.process_time()
-    found = solve(method, problem.library, train, test=test, seed=key.seed, budget=Budget(key.expressions, key.seconds))
+    budget = Budget(key.expressions, key.seconds, time.process_time)
+    found = solve(method, problem.library, train, test=test, seed=key.seed, budget=budget)
     searched = time.process_time() - start
     nmse = [_nmse(Population.from_expressions([found.best]), data) for data in (train, test)]
     verdict, evidence, seconds = "no", "the target is not an expression", 0.0

@@ -163,10 +163,9 @@ class _Reduction:
         """Nats of the coefficients that are free, (P,); 0 for others."""
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.abs(self.coefficients) / self._deviations()
-            precise = np.maximum(np.log(np.maximum(ratio, 1e-300)) - 0.5 * math.log(3.0), 0.0) + math.log(2.0)
-        return np.where(self._free, precise, 0.0)
+        return np.where(self._free, numbers.fitted_cost(ratio), 0.0)
 
-    def _gain(self, change: Floats | np.float64, variance: Floats | np.float64) -> Floats:
+    def _gain(self, change: Floats, variance: Floats) -> Floats:
         # Rounding may leave a variance below 0: such a coefficient stays as it is.
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             gain = 0.5 * len(self._goal) * np.log1p(change**2 / variance / self._error)
@@ -183,16 +182,18 @@ class _Reduction:
         return (int(free[k]), 0.0, 0.0) if gain[k] < 0.0 else None
 
     def _best_plain(self) -> tuple[int, float, float] | None:
-        best: tuple[float, int, float, float] | None = None
-        spread, costs = self._deviations(), self._costs()
-        for i in np.flatnonzero(self._free):
-            value = float(self.coefficients[i])
-            for number, price in numbers.candidates(value, 6.0 * float(spread[i]) + 1e-9 * abs(value)):
-                change = np.float64((value - number) * self._scale[i])
-                gain = float(self._gain(change, self._inverse[i, i])) + price - float(costs[i])
-                if gain < 0.0 and (best is None or gain < best[0]):
-                    best = gain, int(i), number, price
-        return None if best is None else best[1:]
+        free = np.flatnonzero(self._free)
+        if len(free) == 0:
+            return None
+        value, reach = self.coefficients[free], 6.0 * self._deviations()[free]
+        number, price = numbers.nearest(value)
+        change = (value[:, None] - number) * self._scale[free, None]
+        with np.errstate(invalid="ignore"):  # infinity less infinity
+            gain = self._gain(change, np.diagonal(self._inverse)[free, None]) + price - self._costs()[free, None]
+        is_near = np.abs(change / self._scale[free, None]) <= (reach + 1e-9 * np.abs(value))[:, None]
+        gain = np.where(is_near & ~np.isnan(gain), gain, np.inf)
+        i, kind = np.unravel_index(int(np.argmin(gain)), gain.shape)
+        return (int(free[i]), float(number[i, kind]), float(price[i, kind])) if gain[i, kind] < 0.0 else None
 
 
 def written(writer: Writer, polynomial_: Polynomial) -> Part:

@@ -61,7 +61,7 @@ def show_command(name: str, draw: int) -> None:
 @click.option("--store", "folder", required=True, type=click.Path(path_type=Path), help="Folder of the records.")
 @click.option("--draw", default=0, show_default=True, help="Which data; 0 is that of the paper's released code.")
 @click.option("--max-evals", type=int, help="Most expressions of a run; the method's own budget where left out.")
-@click.option("--max-time", type=float, help="Most seconds of a run; the method's own budget where left out.")
+@click.option("--max-time", type=float, help="Most CPU seconds of a run; the method's own budget where left out.")
 @click.option("--noise", "levels", default="0", show_default=True, help="Levels, such as 0.001,0.01,0.1 of y's RMS.")
 def run_command(
     problems: tuple[str, ...],

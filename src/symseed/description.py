@@ -38,11 +38,10 @@ def floor(dataset: Dataset) -> float:
 def constant_cost(value: float, deviation: float) -> float:
     """Return the nats of a constant that the data fix to a standard deviation, or of the plain number that it is."""
     plain = numbers.cost(value)
-    free = math.inf
+    fitted = math.inf
     if deviation > 0.0 and math.isfinite(deviation):
-        # Of no more precision than its own size: then its sign and size are all there is to tell.
-        free = max(math.log(max(abs(value), 1e-300)) - math.log(deviation) - 0.5 * math.log(3.0), 0.0) + math.log(2.0)
-    return min(free, math.inf if plain is None else plain)
+        fitted = float(numbers.fitted_cost(np.array(abs(value) / deviation)))
+    return min(fitted, math.inf if plain is None else plain)
 
 
 def description_lengths(population: Population, dataset: Dataset) -> Floats:

@@ -187,12 +187,24 @@ def _default(plus: SearchSettings) -> Method:
         soft_length=SoftLength(10.0, 5.0),
     )
     fitted = Track(_NGGP, max_length=30, constraints=PAPER, constants=True, rounds=1)
+    # What is still unsolved after some turns has noise, most likely. Then nothing is completed, and to see many
+    # formulas counts more: no constants, but the number 1.
+    ones = Track(
+        plus,
+        max_length=30,
+        constraints=PAPER,
+        constants=False,
+        rounds=16,
+        soft_length=SoftLength(10.0, 5.0),
+        numbers=(1.0,),
+        first_turn=5,
+    )
     return Method(
         "default",
         "What a user runs: searches with and without constants, completion, closed-form blocks, plain numbers, and a "
         "choice by description length.",
         budget=Budget(20_000_000, 60.0),
-        portfolio=PortfolioSettings((plain, fitted)),
+        portfolio=PortfolioSettings((plain, fitted, ones, replace(ones, is_scaled=True))),
     )
 
 

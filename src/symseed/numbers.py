@@ -1,12 +1,18 @@
-"""Plain numbers: integers, small fractions, short decimals, multiples of pi and e, and what each costs to write down.
+"""Numbers and what each costs to write down, in nats: plain ones, and those that data fix to a precision.
 
-Costs are in nats: a fraction p/q takes log(1 + |p|) + log(q) and a little for saying which kind of number it is.
+Plain are integers, small fractions, short decimals, and multiples of pi and e. A fraction p/q takes log(1 + |p|) and
+log(2 q) where q is above 1, log(2) for a minus sign, and a little for saying that it is a multiple.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
 
 DENOMINATORS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 25, 50, 100)
 """Of the fractions that count as plain."""
@@ -15,29 +21,46 @@ LARGEST = 10_000
 _UNITS = ((1.0, 0.0), (math.pi, math.log(8.0)), (math.e, math.log(16.0)))
 """What a fraction may be a multiple of, and the cost of saying so."""
 _SIGN = math.log(2.0)
+_UNIT = np.repeat([unit for unit, _ in _UNITS], len(DENOMINATORS))
+_DENOMINATOR = np.tile(DENOMINATORS, len(_UNITS))
+_KIND_COST = np.repeat([cost for _, cost in _UNITS], len(DENOMINATORS)) + np.where(
+    _DENOMINATOR > 1, np.log(2 * _DENOMINATOR), 0.0
+)
+
+
+def nearest(values: Floats) -> tuple[Floats, Floats]:
+    """Return the plain numbers next to each value, one of each kind, and their costs, (N, kinds) each.
+
+    Costs are infinite where a kind has none. 0 is not among them.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        numerator = np.rint(values[:, None] / _UNIT * _DENOMINATOR)
+        numerator = np.where(np.abs(numerator) <= LARGEST, numerator, 0.0)
+    is_plain = (numerator != 0.0) & (np.gcd(numerator.astype(np.int64), _DENOMINATOR) == 1)
+    cost = np.log(1.0 + np.abs(numerator)) + _KIND_COST + np.where(numerator < 0.0, _SIGN, 0.0)
+    return numerator * _UNIT / _DENOMINATOR, np.where(is_plain, cost, np.inf)
 
 
 def candidates(value: float, reach: float) -> Iterator[tuple[float, float]]:
     """Give the plain numbers that are at most `reach` away from a value, nearest of each kind, with their costs."""
-    if not abs(value) <= LARGEST * math.pi:
-        return
-    for unit, unit_cost in _UNITS:
-        for denominator in DENOMINATORS:
-            numerator = round(value / unit * denominator)
-            if numerator == 0 or abs(numerator) > LARGEST or math.gcd(numerator, denominator) > 1:
-                continue
-            number = numerator * unit / denominator
-            if abs(number - value) <= reach:
-                yield number, _cost(numerator, denominator) + unit_cost
+    numbers, costs = (found[0] for found in nearest(np.array([value])))
+    for i in np.flatnonzero((costs < np.inf) & (np.abs(numbers - value) <= reach)):
+        yield float(numbers[i]), float(costs[i])
 
 
 def cost(value: float) -> float | None:
     """Return what a plain number costs to write down; None where a value is not plain to the last bit."""
     if value == 0.0:
-        return _SIGN
+        return 0.0
     return min((price for _, price in candidates(value, 0.0)), default=None)
 
 
-def _cost(numerator: int, denominator: int) -> float:
-    sign = _SIGN if numerator < 0 else 0.0
-    return math.log(1 + abs(numerator)) + (math.log(2 * denominator) if denominator > 1 else 0.0) + sign
+def fitted_cost(deviations: Floats) -> Floats:
+    """Return what numbers cost that data fix, by how many standard deviations they are away from 0.
+
+    The precision that pays best is a step of sqrt(12) deviations. A number of less than one step cannot be told from 0;
+    it costs as much as one step, and so more than 0 does.
+    """
+    with np.errstate(divide="ignore"):
+        steps = np.maximum(np.log(deviations), 0.5 * math.log(12.0))
+    return np.asarray(steps - 0.5 * math.log(3.0) + _SIGN)

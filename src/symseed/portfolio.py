@@ -12,7 +12,7 @@ same end, to the last bit.
 from __future__ import annotations
 
 import itertools
-import time
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -29,13 +29,15 @@ from symseed.evaluation import evaluate
 from symseed.expression import Expression
 from symseed.front import Front
 from symseed.library import Library
+from symseed.population import Population
 from symseed.priors import SoftLength
-from symseed.regression import RegressionSettings, RegressionTask
+from symseed.regression import RegressionSettings, RegressionTask, best_scaling
+from symseed.reward import Metric
 from symseed.search import Budget, Search, SearchSettings, Snapshot, Step, StopReason
 from symseed.space import SearchSpace
 from symseed.task import Scored
 from symseed.tidying import polished, tidied
-from symseed.tokens import TokenKind, constant
+from symseed.tokens import TokenKind, constant, literal
 from symseed.writing import Part, Writer, part_of
 
 SOLVED_NMSE = 1e-20
@@ -65,10 +67,18 @@ class Track:
     rounds: int
     """How many rounds it has in each turn."""
     soft_length: SoftLength | None = None
+    numbers: tuple[float, ...] = ()
+    """Which numbers its formulas may hold beside those of the library."""
+    is_scaled: bool = False
+    """Whether a formula f is scored by the squared errors of the best a + b f, whatever the loss."""
+    first_turn: int = 1
+    """When it joins in."""
 
     def library(self, whole: Library) -> Library:
         """Return the tokens that it searches with."""
-        return with_constants(whole) if self.constants else _without_constants(whole)
+        library = with_constants(whole) if self.constants else _without_constants(whole)
+        further = [token for token in map(literal, self.numbers) if token not in library.tokens]
+        return Library((*library.tokens, *further))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +89,11 @@ class PortfolioSettings:
     assembly: AssemblySettings | None = field(default_factory=AssemblySettings)
     """None: no assembly, searches only."""
     every: int = 2
-    """Turns between one assembly and the next."""
+    """Turns after which what the searches have found is taken in.
+
+    Formulas are then put together anew, too, but more and more rarely: after so many turns, twice as many, four times,
+    eight times, and so on.
+    """
     enlarged: int = 4
     """After which turn assembly gets more sub-expressions to begin with."""
     parts: int = 6
@@ -99,9 +113,13 @@ class PortfolioSettings:
         return replace(self, tracks=tracks)
 
     def possible_tracks(self, library: Library) -> list[tuple[int, Track]]:
-        """Return the tracks with their places; where only a constant can have the units of y, those that have some."""
+        """Return the tracks with their places; where only a constant can have the units of y, those that have some.
+
+        Those that need a + b f are left out where that cannot be written.
+        """
         rules = [rule for rule in self.constraints if isinstance(rule, Dimensions)]
-        every = list(enumerate(self.tracks))
+        can_scale = Writer(with_constants(library)).has("add", "mul")
+        every = [(i, track) for i, track in enumerate(self.tracks) if can_scale or not track.is_scaled]
         return [
             (i, track) for i, track in every if all(rule.is_possible(track.library(library)) for rule in rules)
         ] or every
@@ -230,7 +248,7 @@ class Portfolio:
         order = np.argsort(-probes.relevance(dataset), kind="stable")
         whole = Writer(with_constants(library))
         self._writer = whole.of_columns([int(column) for column in order if column in whole.columns])
-        self._started = time.monotonic() - (0.0 if begin is None else begin.seconds)
+        self._started = self._budget.clock() - (0.0 if begin is None else begin.seconds)
         self._tracks = settings.possible_tracks(library)
         self._legal = self._legal_space()
         self._runs = self._begun(None if begin is None else begin.tracks)
@@ -278,7 +296,7 @@ class Portfolio:
 
     def gather(self) -> list[Part]:
         """Take in, and return, the best formulas that the searches have found."""
-        found = [part for track in self._runs for part in track.best(self._settings.parts, self._writer)]
+        found = [part for track in self._runs for part in track.best(self._settings.parts)]
         self._take(found)
         return found
 
@@ -292,11 +310,15 @@ class Portfolio:
             self._begin()
             return
         for track in self._runs:
-            track.turn()
+            track.turn(index)
             if self._is_over() is not None:
                 break
-        if index % self._settings.every == 0 or self._is_over() is not None:
-            self._assemble()
+        is_over = self._is_over() is not None
+        if is_over or index % self._settings.every == 0:
+            found = self.gather()
+            periods = index // self._settings.every
+            if is_over or periods & (periods - 1) == 0:
+                self._assemble(found)
         if index == self._settings.enlarged and self._is_over() is None:
             self._assembler = self._assembler_of(is_enlarged=True)
             if self._assembler is not None:
@@ -306,7 +328,7 @@ class Portfolio:
         return PortfolioState(
             turn=index,
             unchanged=self._unchanged,
-            seconds=time.monotonic() - self._started,
+            seconds=self._budget.clock() - self._started,
             charged=self._own_charged,
             formulas=self._pool.parts,
             number=self._pool.number,
@@ -342,8 +364,7 @@ class Portfolio:
             settings = replace(settings, features=settings.more_features)
         return Assembler(self._writer, self._dataset, settings)
 
-    def _assemble(self) -> None:
-        found = self.gather()
+    def _assemble(self, found: Sequence[Part]) -> None:
         # Formulas put together anew take seconds, which a search whose time is up has not.
         if self._assembler is not None and self._is_over() not in (StopReason.SOLVED, StopReason.SECONDS):
             best = [formula.part for formula in self._pool.shortest(self._settings.parts)]
@@ -355,10 +376,13 @@ class Portfolio:
         if not short:
             return
         self._own_charged += len(short)
-        population = polished(self._writer.population(short), self._dataset)
-        lengths = description_lengths(population, self._dataset)
-        order = np.argsort(lengths, kind="stable")[: self._settings.tidied]
-        chosen = [part_of(population, int(i)) for i in order if np.isfinite(lengths[i])]
+        # As they are, too: they may hold plain numbers, which fitting changes.
+        given = self._writer.population(short)
+        forms = [polished(given, self._dataset), given]
+        lengths = np.stack([description_lengths(form, self._dataset) for form in forms])
+        shorter, least = lengths.argmin(axis=0), lengths.min(axis=0)
+        order = np.argsort(least, kind="stable")[: self._settings.tidied]
+        chosen = [part_of(forms[shorter[i]], int(i)) for i in order if np.isfinite(least[i])]
         self._pool.add(chosen)
         self._pool.add(self._possible([tidied(self._writer, part, self._dataset) for part in chosen]))
 
@@ -384,7 +408,7 @@ class Portfolio:
             return StopReason.SOLVED
         if self._budget.expressions is not None and self._charged >= self._budget.expressions:
             return StopReason.EXPRESSIONS
-        if self._budget.seconds is not None and time.monotonic() - self._started >= self._budget.seconds:
+        if self._budget.seconds is not None and self._budget.clock() - self._started >= self._budget.seconds:
             return StopReason.SECONDS
         if any(run.is_interrupted for run in self._runs):
             return StopReason.INTERRUPTED
@@ -409,7 +433,7 @@ class Portfolio:
                 sum(count.hits for count in counts),
                 sum(count.splices for count in counts),
             ),
-            seconds=time.monotonic() - self._started,
+            seconds=self._budget.clock() - self._started,
             reason=reason,
         )
 
@@ -440,11 +464,14 @@ class Portfolio:
         """The data that tracks see."""
         return self._sample
 
-    def solve(self, expression: Expression) -> None:
-        """Take in a formula that a track says is the answer."""
-        part = self._writer.part(expression)
-        assert part is not None, "a track's library is part of the whole one"
-        self._take([part])
+    def solve(self, parts: Sequence[Part]) -> None:
+        """Take in forms of a formula that a track says is the answer."""
+        self._take(parts)
+
+    @property
+    def writer(self) -> Writer:
+        """What writes formulas down."""
+        return self._writer
 
 
 class _Run:
@@ -460,8 +487,10 @@ class _Run:
             constraints=(*track.constraints, *portfolio.constraints),
             soft_length=track.soft_length,
         )
-        settings = RegressionSettings(solved_nmse=SOLVED_NMSE, threads=portfolio.threads)
-        task = RegressionTask(library, portfolio.sample, settings)
+        metric = Metric.CORRELATION if track.is_scaled else Metric.INVERSE_NRMSE
+        settings = RegressionSettings(metric=metric, solved_nmse=SOLVED_NMSE, threads=portfolio.threads)
+        sample = portfolio.sample.with_loss(None) if track.is_scaled else portfolio.sample
+        task = RegressionTask(library, sample, settings)
         self._front = Front(track.max_length)
         if begin is not None and begin.front is not None:
             self._front.add(begin.front)
@@ -478,22 +507,34 @@ class _Run:
         self._steps = iter(self._search)
         self._last: Step | None = None
 
-    def turn(self) -> None:
+    def turn(self, index: int) -> None:
+        if index < self._track.first_turn:
+            return
         for step in itertools.islice(self._steps, self._track.rounds):
             self._last = step
             if step.reason is StopReason.SOLVED:
-                self._portfolio.solve(step.best)
+                self._portfolio.solve(self._written(Population.from_expressions([step.best])))
                 return
 
-    def best(self, count: int, writer: Writer) -> list[Part]:
-        """The rows of the shortest description, in the writer's library."""
+    def best(self, count: int) -> list[Part]:
+        """The formulas of the shortest description."""
         population = self._front.population
-        if population is None:
+        parts = [] if population is None else self._written(population)
+        if not parts:
             return []
-        lengths = description_lengths(population, self._portfolio.sample)
+        lengths = description_lengths(self._portfolio.writer.population(parts), self._portfolio.sample)
         order = np.argsort(lengths, kind="stable")[:count]
-        chosen = writer.translated(population.take(order[np.isfinite(lengths[order])]))
-        return [part_of(chosen, row) for row in range(len(chosen))]
+        return [parts[i] for i in order if np.isfinite(lengths[i])]
+
+    def _written(self, population: Population) -> list[Part]:
+        """Rows in the whole library, and where they are scored by it, as a + b f too."""
+        writer = self._portfolio.writer
+        parts = [part_of(writer.translated(population), row) for row in range(len(population))]
+        if not self._track.is_scaled:
+            return parts
+        offset, factor, _ = best_scaling(population, self._portfolio.sample)
+        pairs = zip(offset.tolist(), factor.tolist(), parts, strict=True)
+        return parts + [writer.affine(a, b, part) for a, b, part in pairs if math.isfinite(a) and math.isfinite(b)]
 
     @property
     def state(self) -> TrackState:

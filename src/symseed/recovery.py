@@ -204,6 +204,9 @@ def _refitted(expression: Expression, target: Expression, test: Dataset) -> _For
     different functions as before: `a*x + b*x` is one term written as two, but `x + a - b` has a term that vanishes.
     """
     data = _noiseless(target, test)
+    for place in _constants(expression):
+        if expression.constants[place] == 0.0:  # a plain number that was chosen, as in 0 - x: nothing that was fitted
+            expression = _fixed(expression, place, 0.0)
     if data is None or not _constants(expression):
         return _Form(expression)
     form = _fit(expression, data)

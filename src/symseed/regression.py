@@ -142,13 +142,25 @@ class RegressionTask:
         return self.settings.solved_nmse * (dataset.deviation**2 if dataset.deviation > 0.0 else 1.0)
 
 
-def _after_scaling(population: Population, dataset: Dataset, settings: RegressionSettings) -> Floats:
-    """Mean squared error of the best a + b * prediction of each row, (N,); NaN where it fails."""
+def best_scaling(
+    population: Population, dataset: Dataset, *, strict: bool = False, threads: int = 1
+) -> tuple[Floats, Floats, Floats]:
+    """Return offset a, factor b and mean squared error of the best a + b * prediction of each row, (N,) each.
+
+    They are not finite where a row fails, or where its squares are beyond float64.
+    """
     weights = dataset.weights / dataset.total_weight
-    value = predict(population, dataset, strict=settings.strict, threads=settings.threads).value
-    target = dataset.y - dataset.y @ weights
-    with np.errstate(over="ignore", invalid="ignore"):  # of predictions whose squares float64 does not hold
-        value = value - (value @ weights)[:, None]
+    value = predict(population, dataset, strict=strict, threads=threads).value
+    level = float(dataset.y @ weights)
+    target = dataset.y - level
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = value @ weights
+        value = value - mean[:, None]
         spread = (value * value) @ weights
-        slope = np.divide((value * target) @ weights, spread, out=np.zeros(len(value)), where=spread > 0.0)
-        return np.asarray(((target - slope[:, None] * value) ** 2) @ weights)
+        factor = np.divide((value * target) @ weights, spread, out=np.zeros(len(value)), where=spread > 0.0)
+        mean_square = ((target - factor[:, None] * value) ** 2) @ weights
+        return level - factor * mean, factor, np.asarray(mean_square)
+
+
+def _after_scaling(population: Population, dataset: Dataset, settings: RegressionSettings) -> Floats:
+    return best_scaling(population, dataset, strict=settings.strict, threads=settings.threads)[2]

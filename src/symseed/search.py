@@ -58,6 +58,9 @@ class Budget:
 
     seconds: float | None = None
 
+    clock: Callable[[], float] = time.monotonic
+    """What tells the seconds; with `time.process_time` they are those of this process alone, on a busy machine too."""
+
     def __post_init__(self) -> None:
         """Refuse a search without an end."""
         if self.expressions is None and self.seconds is None:
@@ -444,7 +447,7 @@ class _Ledger:
         self, task: Task, budget: Budget, watch: Callable[[Scored], None] | None, begin: Snapshot | None
     ) -> None:
         self._task, self._budget, self._watch = task, budget, watch
-        self._started = time.monotonic() - (0.0 if begin is None else begin.seconds)
+        self._started = self._budget.clock() - (0.0 if begin is None else begin.seconds)
         self._evaluated = (0 if begin is None else begin.evaluated) - task.counts.evaluated
         self._unique = (0 if begin is None else begin.unique) - task.counts.unique
         self._charged = 0 if begin is None else begin.charged
@@ -490,7 +493,7 @@ class _Ledger:
             self._reason = StopReason.SOLVED
         elif self._budget.expressions is not None and self._charged >= self._budget.expressions:
             self._reason = StopReason.EXPRESSIONS
-        elif self._budget.seconds is not None and time.monotonic() - self._started >= self._budget.seconds:
+        elif self._budget.seconds is not None and self._budget.clock() - self._started >= self._budget.seconds:
             self._reason = StopReason.SECONDS
         return self.is_over
 
@@ -513,7 +516,7 @@ class _Ledger:
             evaluated=self._evaluated + now.evaluated,
             unique=self._unique + now.unique,
             completion=completion,
-            seconds=time.monotonic() - self._started,
+            seconds=self._budget.clock() - self._started,
             sampled=float(self._first.reward.mean()) if self._first is not None else np.nan,
             evolved=float(self._last.reward.mean()) if self._last is not None else np.nan,
             reason=self._reason,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,6 +22,8 @@ from symseed.scaling import folded
 from symseed.tokens import TokenKind, literal
 from symseed.writing import Part, Writer, part_of
 
+_MOST_STEPS = 200
+"""More than any formula needs: each step takes away a constant, a token or a minus sign."""
 _SAME = 1e-12
 """Values that differ by less than this share of their scale are the same."""
 
@@ -76,7 +79,9 @@ def tidied(writer: Writer, part: Part, dataset: Dataset) -> Part:
     part = part_of(polished(writer.population([part]), dataset), 0)
     part = simplified(writer, part, dataset)  # a constant may have become 1 or 0
     length = _length(writer, part, dataset)
-    while math.isfinite(length):
+    for _ in range(_MOST_STEPS):
+        if not math.isfinite(length):
+            break
         trials = [_refitted(writer, step, dataset) for step in _steps(writer, part, dataset)]
         lengths = [_length(writer, trial, dataset) for trial in trials]
         if not trials or min(lengths) > length:
@@ -105,7 +110,7 @@ def _steps(writer: Writer, part: Part, dataset: Dataset) -> list[Part]:
         if numbers.cost(value) is None and math.isfinite(width):
             # Where the others can undo all that a constant does, their following it says nothing.
             reach[place] = max(20.0 * width, 4.0 * free if math.isfinite(free) else 0.0, 1e-9 * abs(value))
-    out = []
+    out = [*_one_swing(writer, part), *_without_minus(writer, part)]
     for place, width in reach.items():
         value = part.constants[place]
         nearest = sorted(numbers.candidates(value, width), key=lambda found: found[1])
@@ -125,6 +130,93 @@ def _tied(writer: Writer, part: Part, reach: dict[int, float]) -> list[Part]:
             if tied is not None and len(tied) < len(part):
                 out.append(tied)
     return out
+
+
+def _one_swing(writer: Writer, part: Part) -> list[Part]:
+    """The formula with a sin(u) + b cos(u) as one sine or cosine of a shifted u, in the four ways to write it."""
+    if not writer.has("add", "mul", "sin", "cos"):
+        return []
+    out = []
+    for begin, token in enumerate(part.ids):
+        name = writer.library[token].name
+        if name not in ("add", "sub"):
+            continue
+        middle, end = writer.end(part.ids, begin + 1), writer.end(part.ids, begin)
+        first, second = _swing(writer, part, begin + 1, middle), _swing(writer, part, middle, end)
+        if {first.kind, second.kind} != {"sin", "cos"} or not first.has_argument_of(second):
+            continue
+        sign = -1.0 if name == "sub" else 1.0
+        a, b = first.factor, sign * second.factor
+        if first.kind == "cos":
+            a, b = b, a
+        for kind, phase in (("sin", math.atan2(b, a)), ("cos", math.atan2(-a, b))):
+            for size, shift in ((1.0, phase), (-1.0, phase - math.copysign(math.pi, phase))):
+                moved = writer.apply(kind, writer.apply("add", first.argument, writer.number(shift)))
+                out.append(writer.splice(part, begin, end, writer.scaled(size * math.hypot(a, b), moved)))
+    return out
+
+
+def _without_minus(writer: Writer, part: Part) -> list[Part]:
+    """The formula with a negative number, or a term with a negative factor, subtracted instead of added or vice versa.
+
+    With (-c u) - v goes c u + v, which an even function of it cannot tell apart.
+    """
+    if not writer.has("add", "sub"):
+        return []
+    out = []
+    for begin, token in enumerate(part.ids):
+        name = writer.library[token].name
+        if name not in ("add", "sub"):
+            continue
+        middle, end = writer.end(part.ids, begin + 1), writer.end(part.ids, begin)
+        first, second = _between(part, begin + 1, middle), _between(part, middle, end)
+        left, right = _negated(writer, first), _negated(writer, second)
+        forms = []
+        if right is not None:
+            forms.append(writer.apply("sub" if name == "add" else "add", first, right))
+        if left is not None:
+            forms.append(writer.apply("sub", second, left) if name == "add" else writer.apply("add", left, second))
+        out += [writer.splice(part, begin, end, form) for form in forms]
+    return out
+
+
+def _negated(writer: Writer, part: Part) -> Part | None:
+    """A negative number, or a product that begins or ends with one, without its minus sign; None for others."""
+    places = [0]
+    if writer.library[part.ids[0]].name == "mul":
+        places = [1, writer.end(part.ids, 1)]
+    for place in places:
+        if part.constants[place] < 0.0:
+            return _changed(part, place, -part.constants[place])
+    return None
+
+
+def _between(part: Part, begin: int, end: int) -> Part:
+    return Part(part.ids[begin:end], part.constants[begin:end])
+
+
+@dataclass(frozen=True, slots=True)
+class _Swing:
+    """A term that is a number times a function."""
+
+    kind: str
+    factor: float
+    argument: Part
+
+    def has_argument_of(self, other: _Swing) -> bool:
+        ours, theirs = self.argument, other.argument
+        return ours.ids == theirs.ids and np.array_equal(ours.constants, theirs.constants, equal_nan=True)
+
+
+def _swing(writer: Writer, part: Part, begin: int, end: int) -> _Swing:
+    factor = 1.0
+    if writer.library[part.ids[begin]].name == "mul":
+        second = writer.end(part.ids, begin + 1)
+        for place, other in ((begin + 1, (second, end)), (second, (begin + 1, second))):
+            if not math.isnan(part.constants[place]):
+                factor, (begin, end) = part.constants[place], other
+                break
+    return _Swing(writer.library[part.ids[begin]].name, factor, _between(part, begin + 1, end))
 
 
 def _changed(part: Part, place: int, value: float) -> Part:

@@ -128,15 +128,22 @@ class Writer:
         return None if -1 in ids else Part(ids, expression.constants)
 
     def translated(self, population: Population) -> Population:
-        """Return rows of another library, all of whose tokens this one has, as rows of this one."""
+        """Return rows of another library, all of whose operators and variables this one has, as rows of this one.
+
+        Numbers that the library has not are written as constants.
+        """
         if population.library == self.library:
             return population
         own = {(token.kind, token.name): i for i, token in enumerate(self.library.tokens)}
         table = np.full(population.library.pad + 1, self.library.pad, dtype=np.uint16)
+        constants = population.constants.copy()
         for i, token in enumerate(population.library.tokens):
-            table[i] = own[token.kind, token.name]
-        tokens = table[population.tokens]
-        return Population.wrap(self.library, tokens, population.lengths.copy(), population.constants.copy())
+            if token.kind is TokenKind.LITERAL and (token.kind, token.name) not in own:
+                table[i] = self._constant
+                constants[population.tokens == i] = token.value
+            else:
+                table[i] = own[token.kind, token.name]
+        return Population.wrap(self.library, table[population.tokens], population.lengths.copy(), constants)
 
 
 def part_of(population: Population, row: int) -> Part:
