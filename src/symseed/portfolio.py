@@ -529,7 +529,8 @@ class _Run:
     def _written(self, population: Population) -> list[Part]:
         """Rows in the whole library, and where they are scored by it, as a + b f too."""
         writer = self._portfolio.writer
-        parts = [part_of(writer.translated(population), row) for row in range(len(population))]
+        rows = writer.translated(population)
+        parts = [part_of(rows, row) for row in range(len(rows))]
         if not self._track.is_scaled:
             return parts
         offset, factor, _ = best_scaling(population, self._portfolio.sample)
