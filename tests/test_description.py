@@ -11,6 +11,7 @@ from symseed import Dataset, Expression, FitSettings, Library, Population, evalu
 from symseed.dataset import Floats
 from symseed.description import (
     FLOOR,
+    RARITY,
     code_length,
     constant_cost,
     description_lengths,
@@ -46,12 +47,13 @@ def test_weights_count_in_the_mean_square() -> None:
     assert length == pytest.approx(TOKEN + 4 / 2 * math.log(57 / 9), rel=1e-12)
 
 
-def test_every_token_more_costs_the_logarithm_of_their_number() -> None:
+def test_every_token_more_costs_the_logarithm_of_their_number_and_its_rarity() -> None:
     data = Dataset.of(x, np.sin(x) + noisy(0))
     short, long, longest = description_lengths(rows("sin x1", "log add sin x1 x1", "sin mul x1 const(1)"), data)
     assert longest - short == pytest.approx(2 * TOKEN + math.log(2.0), rel=1e-9), "and the plain number 1"
     errors = evaluate(rows("sin x1", "log add sin x1 x1"), data).error / len(data)
-    assert long - short == pytest.approx(3 * TOKEN + 0.5 * len(data) * np.log(errors[1] / errors[0]), rel=1e-9)
+    tokens = 3 * TOKEN + 3 * RARITY  # a logarithm is three steps more complex than a sum
+    assert long - short == pytest.approx(tokens + 0.5 * len(data) * np.log(errors[1] / errors[0]), rel=1e-9)
 
 
 def test_a_fitted_constant_costs_its_digits() -> None:

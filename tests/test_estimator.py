@@ -809,7 +809,7 @@ def test_progress_goes_to_stderr_and_a_closed_one_does_no_harm(
 
 def test_it_works_in_pipelines_and_searches_over_parameters() -> None:
     pipeline = make_pipeline(StandardScaler(), quick())
-    assert pipeline.fit(X, Y).score(X, Y) > 0.5
+    assert pipeline.fit(X, Y).score(X, Y) > 0.4
     repr(pipeline)
     pipeline._repr_html_()
     grid = GridSearchCV(quick(), {"maxsize": [1, 5]}, cv=2, n_jobs=2).fit(X, Y)

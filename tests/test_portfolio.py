@@ -406,10 +406,11 @@ def read(prefix: str, writer: Writer) -> Part:
 
 
 def test_a_front_holds_the_choice_also_where_a_shorter_one_errs_less() -> None:
-    """c x is shorter than x + sin(x) and nearer to the data, but its constant costs more than a token."""
+    """c x is shorter than x + sin(x) and nearer to the data, but its constant, of many digits, costs more."""
     writer = Writer(Library((*KOZA.tokens, *Library.of(["const"], 0).tokens)))
-    factor = float(x @ (x + np.sin(x)) / (x @ x))
-    data = Dataset.of(x, 0.51 * factor * x + 0.49 * (x + np.sin(x)))
+    many = np.tile(x, 100)
+    factor = float(many @ (many + np.sin(many)) / (many @ many))
+    data = Dataset.of(many, 0.50005 * factor * many + 0.49995 * (many + np.sin(many)))
     pool = portfolio._Pool(writer, data)
     pool.add([read(f"mul const({factor!r}) x1", writer), read("add x1 sin x1", writer)])
     assert pool.best is not None

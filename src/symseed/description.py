@@ -3,6 +3,9 @@
 The rule of Bartlett, Desmond and Ferreira (2023, "Exhaustive Symbolic Regression"): log(T) for each token of T, for a
 fitted constant its value to the precision that the data give it, for a plain number (`numbers.py`) that number, and
 for the data n/2 log of the mean squared error. Shorter is better; only differences mean something.
+
+Not all tokens are alike, as the same authors found ("Priors for symbolic regression", 2023): few laws nest exponentials
+in cosines. A token costs `RARITY` nats more for each step by which its complexity is above that of a sum.
 """
 
 from __future__ import annotations
@@ -15,10 +18,13 @@ import numpy as np
 from symseed import _core, numbers
 from symseed.dataset import Dataset, Floats
 from symseed.evaluation import evaluate
+from symseed.library import Library
 from symseed.population import Population
 
 FLOOR = 1e-15
 """Errors below this share of y's root mean square are rounding."""
+RARITY = 0.75
+"""Nats that a token costs for each step of complexity above 1."""
 EVIDENCE = 3.0
 """Nats by which a formula must shorten the description of the data before it is chosen over a mere number: odds of
 twenty to one."""
@@ -47,10 +53,17 @@ def constant_cost(value: float, deviation: float) -> float:
 def description_lengths(population: Population, dataset: Dataset) -> Floats:
     """Return the nats of each row and of the data given it, (N,); infinite where a row fails."""
     mean_square = dataset.mean_squares(evaluate(population, dataset).error)
-    tokens = population.lengths * math.log(len(population.library))
+    costs = _token_costs(population.library)
+    tokens = costs[np.minimum(population.tokens, len(population.library))].sum(axis=1)
     data = code_length(dataset, mean_square)
     constants = np.array([_constants(population, row, dataset, float(mean_square[row])) for row in range(len(data))])
     return np.where(np.isnan(mean_square), np.inf, tokens + data + constants)
+
+
+def _token_costs(library: Library) -> Floats:
+    """Nats of each token, and 0 for what pads a row, (T + 1,)."""
+    costs = [math.log(len(library)) + RARITY * (token.complexity - 1) for token in library.tokens]
+    return np.array([*costs, 0.0])
 
 
 def deviations(population: Population, row: int, dataset: Dataset, mean_square: float) -> Floats:

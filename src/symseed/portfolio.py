@@ -36,12 +36,14 @@ from symseed.reward import Metric
 from symseed.search import Budget, Search, SearchSettings, Snapshot, Step, StopReason
 from symseed.space import SearchSpace
 from symseed.task import Scored
-from symseed.tidying import polished, tidied
+from symseed.tidying import polished, simplified, tidied
 from symseed.tokens import TokenKind, constant, literal
 from symseed.writing import Part, Writer, part_of
 
 SOLVED_NMSE = 1e-20
 """A formula with this error, and with few constants that are not plain, is the answer: nothing is left to explain."""
+_NOTHING = 1e-6
+"""Nats that are no difference."""
 LARGEST_TARGET = 1e140
 """Of y's values, and one over it the least of their spread: squares must be numbers."""
 
@@ -380,11 +382,12 @@ class Portfolio:
         given = self._writer.population(short)
         forms = [polished(given, self._dataset), given]
         lengths = np.stack([description_lengths(form, self._dataset) for form in forms])
-        shorter, least = lengths.argmin(axis=0), lengths.min(axis=0)
+        shorter = (lengths[1] < lengths[0] - _NOTHING).astype(int)
+        least = lengths.min(axis=0)
         order = np.argsort(least, kind="stable")[: self._settings.tidied]
         chosen = [part_of(forms[shorter[i]], int(i)) for i in order if np.isfinite(least[i])]
-        self._pool.add(chosen)
-        self._pool.add(self._possible([tidied(self._writer, part, self._dataset) for part in chosen]))
+        for tidy in (simplified, tidied):
+            self._pool.add(self._possible([tidy(self._writer, part, self._dataset) for part in chosen]))
 
     def _legal_space(self) -> SearchSpace | None:
         """What the constraints of all formulas allow; None where there are none."""
