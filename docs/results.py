@@ -39,6 +39,7 @@ ABLATIONS = (
     *("nggp-no-constraints", "nggp-uniform-mutation-no-constraints", "nggp-no-gp-samples", "nggp-lr-0"),
     *("gp-restarts", "nggp-random-seeds", "nggp-lr-0-random-seeds", "dsr"),
 )
+GEGL = ("gegl", "gegl-whole-queue")
 EXTRA_ABLATIONS = ("nggp-pm-0.1", "nggp", "nggp-tournament-3", "nggp-batch-1000", "nggp-lr-0.0005")
 SET_TITLES = {"all": "All", "nguyen": "Nguyen", "r": "R", "livermore": "Livermore"}
 COMPLETION = ("nggp", "nggp-plus", "nggp-complete")
@@ -379,9 +380,13 @@ def _extra_ablations(source: Source) -> str:
     return _means(source, EXTRA_ABLATIONS)
 
 
+def _gegl(source: Source) -> str:
+    return _means(source, GEGL)
+
+
 def _generations(source: Source) -> str:
     lines = []
-    for count, name in report.by_generations(source.built).items():
+    for count, name in methods.GENERATIONS.items():
         means = [source.built.mean(name, key) for key in SET_TITLES]
         lines.append([str(count), name, _seeds(means[0]), *(_ours(mean) for mean in means)])
     return report.piped(["S", "Method", "Seeds", *SET_TITLES.values()], lines)
@@ -641,7 +646,7 @@ BLOCKS = {
     "extra-ablations": Block(_extra_ablations, method_names=EXTRA_ABLATIONS),
     "generations": Block(
         _generations,
-        method_names=tuple(report.by_generations(report.Report()).values()),
+        method_names=tuple(methods.GENERATIONS.values()),
         figure="recovery-by-generations",
     ),
     "nguyen": Block(_nguyen, problems=("Nguyen",), method_names=("nggp", "dsr", "pqt", "vpg", "gp")),
@@ -652,6 +657,7 @@ BLOCKS = {
     "differences": Block(_differences),
     "released-code": Block(_released_code, problems=tuple(f"{name}/code" for name in CODE), method_names=CODE_METHODS),
     "early": Block(_early, problems=tuple(f"{name}/early" for name in EARLY["nggp"]), method_names=tuple(EARLY)),
+    "gegl": Block(_gegl, method_names=GEGL),
     "details": Block(_details, problems=MOVING, method_names=DETAILS, redrawn="nggp"),
     "completion": Block(_completion, method_names=COMPLETION, redrawn="nggp-complete"),
     "intractable": Block(

@@ -14,9 +14,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from symseed import DataError, Dataset, Expression, SettingsError, bench, benchmarks, files, methods, portfolio
 from symseed.bench import RunKey, RunRecord, Store
+from symseed.cli_bench import bench_commands
 from symseed.portfolio import PortfolioSettings, Solution
 from symseed.recovery import Checker
 from symseed.regression import RegressionTask
@@ -380,6 +382,14 @@ def test_problems_are_listed_and_shown() -> None:
     assert "x1 add sub mul div sin cos exp log" in shown
     assert shown.count("*") >= 10
     assert "x1 = 0.605918, y = 0.786413" in shown
+
+
+def test_every_problem_is_shown_however_many_samples_it_has() -> None:
+    for name in benchmarks.names():
+        shown = CliRunner().invoke(bench_commands, ["show", name])
+        assert shown.exit_code == 0, name
+        assert shown.output.startswith(f"{name}: y = "), name
+        assert "*\n" in shown.output.replace(" ", ""), name  # a picture's line ends with a point
 
 
 @pytest.mark.parametrize("seeds", ["", "a:b", "5:5", "-1:3", "3:1"])

@@ -81,7 +81,7 @@ def test_every_method_has_a_panel_and_they_are_compared_on_problems_that_all_hav
 
 
 def test_recovery_against_s_has_a_point_for_each_s_that_ran_on_all_problems() -> None:
-    records = [*everywhere("nggp-s-0", 1), *everywhere("nggp-s-10", 4), *everywhere("nggp", 3)]
+    records = [*everywhere("dsr", 1), *everywhere("nggp-s-10", 4), *everywhere("nggp", 3)]
     records += runs("Nguyen-1", "nggp-s-50", 5)  # one problem is no mean over 37
     (axes,) = draw("recovery-by-generations", records).axes
     found = dict(points(axes, "o"))
@@ -179,7 +179,7 @@ def test_without_records_nothing_is_drawn_and_nothing_written(name: str, tmp_pat
 
 @pytest.mark.parametrize("name", PLOTS)
 def test_the_same_records_give_the_same_file(name: str, tmp_path: Path) -> None:
-    records = [*everywhere("nggp", 3), *everywhere("nggp-s-0", 1), *noisy(runs("R-1*", "nggp", 1), 0.1)]
+    records = [*everywhere("nggp", 3), *everywhere("dsr", 1), *noisy(runs("R-1*", "nggp", 1), 0.1)]
     some = records if name == "recovery-by-generations" else [r for r in records if r.problem.startswith("R-")]
     first, second = (plots.save(PLOTS[name], some, tmp_path / folder, form="svg") for folder in "ab")
     assert first is not None

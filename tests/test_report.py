@@ -149,10 +149,11 @@ def test_a_mean_is_given_only_where_the_whole_set_has_runs() -> None:
     assert less.mean("dsr", "all") is None
 
 
-def test_s_is_answered_by_nggp_itself_where_its_own_s_has_no_runs() -> None:
-    assert report.by_generations(report.build(everywhere("nggp", 0.6, 1)))[25] == "nggp"
-    own = report.by_generations(report.build([*everywhere("nggp", 0.6, 1), *everywhere("nggp-s-25", 0.6, 1)]))
-    assert own == {count: f"nggp-s-{count}" for count in methods.GENERATIONS}
+def test_each_s_is_answered_by_a_method_that_has_it() -> None:
+    settings = {count: methods.get(name).settings for count, name in methods.GENERATIONS.items()}
+    evolutions = {count: one.evolution.generations if one.evolution else 0 for count, one in settings.items()}
+    assert all(count == found for count, found in evolutions.items())
+    assert methods.GENERATIONS[25] == "nggp"
 
 
 def test_what_differs_from_the_paper_beyond_chance_is_found_and_what_does_not_is_not() -> None:

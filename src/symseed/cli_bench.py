@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import TypeAlias
 
 import click
+import numpy as np
+import numpy.typing as npt
 
 from symseed import bench, benchmarks, plots, report
 from symseed.bench import RunRecord, Store
 from symseed.errors import DataError, SettingsError
+
+Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 @click.group(name="bench")
@@ -47,7 +52,7 @@ def show_command(name: str, draw: int) -> None:
     click.echo(f"data: {len(train)} samples to fit, {len(test)} to test; {problem.source}")
     if problem.note:
         click.echo(f"note: {problem.note}")
-    click.echo(_picture([float(value) for value in train.X[:, 0]], [float(value) for value in train.y]))
+    click.echo(_picture(train.X[:, 0], train.y))
     for row in range(min(5, len(train))):
         values = ", ".join(f"{name} = {value:.6g}" for name, value in zip(train.names, train.X[row], strict=True))
         click.echo(f"  {values}, y = {train.y[row]:.6g}")
@@ -168,13 +173,18 @@ def _levels(text: str) -> list[float]:
     return levels
 
 
-def _picture(x: list[float], y: list[float], width: int = 60, height: int = 12) -> str:
+def _picture(x: Floats, y: Floats, width: int = 60, height: int = 12) -> str:
     """Draw points as text: the first variable to the right, y upwards."""
     cells = [[" "] * width for _ in range(height)]
-    for a, b in zip(x, y, strict=True):
-        column = round((a - min(x)) / ((max(x) - min(x)) or 1.0) * (width - 1))
-        line = round((b - min(y)) / ((max(y) - min(y)) or 1.0) * (height - 1))
+    for column, line in set(zip(_places(x, width), _places(y, height), strict=True)):
         cells[height - 1 - line][column] = "*"
-    labels = [f"{max(y):10.4g}", *[" " * 10] * (height - 2), f"{min(y):10.4g}"]
+    labels = [f"{y.max():10.4g}", *[" " * 10] * (height - 2), f"{y.min():10.4g}"]
     lines = [f"{label} |{''.join(cell)}" for label, cell in zip(labels, cells, strict=True)]
-    return "\n".join([*lines, " " * 11 + "+" + "-" * width, f"{' ' * 11} {min(x):<.4g}{max(x):>{width - 8}.4g}"])
+    return "\n".join([*lines, " " * 11 + "+" + "-" * width, f"{' ' * 11} {x.min():<.4g}{x.max():>{width - 8}.4g}"])
+
+
+def _places(values: Floats, count: int) -> list[int]:
+    """Return in which of so many cells each value lies, from the least to the greatest."""
+    least, greatest = values.min(), values.max()
+    places: list[int] = np.rint((values - least) / ((greatest - least) or 1.0) * (count - 1)).astype(int).tolist()
+    return places

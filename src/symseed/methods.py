@@ -26,6 +26,7 @@ from symseed.training import (
     OffPolicy,
     QueueTrainer,
     RiskSeekingTrainer,
+    Trainer,
     VanillaTrainer,
 )
 from symseed.variation import VariationSettings
@@ -61,8 +62,10 @@ def get(name: str) -> Method:
     return METHODS[name]
 
 
-GENERATIONS = (0, 1, 5, 10, 15, 20, 25, 30, 40, 50)
-"""Values of S for which the paper's figure is answered: `nggp-s-0`, `nggp-s-1`, ..."""
+GENERATIONS: Mapping[int, str] = types.MappingProxyType(
+    {0: "dsr", **{count: "nggp" if count == 25 else f"nggp-s-{count}" for count in (1, 5, 10, 15, 20, 25, 30, 40, 50)}}
+)
+"""The methods that answer the paper's figure, by S. As the paper says there, none is `dsr`."""
 
 _NGGP = SearchSettings()
 _EVOLUTION = EvolutionSettings()
@@ -78,9 +81,28 @@ def _varied(variation: VariationSettings) -> SearchSettings:
     return replace(_NGGP, evolution=replace(_EVOLUTION, variation=variation))
 
 
-def _generations(count: int) -> Method:
-    evolution = replace(_EVOLUTION, generations=count) if count else None
-    return Method(f"nggp-s-{count}", f"nggp with S = {count}.", replace(_NGGP, evolution=evolution))
+def _gegl(name: str, training: str, trainer: Trainer, queue: int) -> Method:
+    return Method(
+        name,
+        "Genetic expert-guided learning: one generation without selection on a queue of the best samples, and training "
+        f"on {training}",
+        replace(
+            _NGGP,
+            trainer=trainer,
+            evolution=replace(_EVOLUTION, generations=1, variation=replace(_VARIATION, tournament=0)),
+            seeds=Seeds.QUEUE,
+            elite=queue,
+            elite_lasts=True,
+        ),
+    )
+
+
+def _generations() -> list[Method]:
+    return [
+        Method(name, f"nggp with S = {count}.", replace(_NGGP, evolution=replace(_EVOLUTION, generations=count)))
+        for count, name in GENERATIONS.items()
+        if name not in ("dsr", "nggp")
+    ]
 
 
 def _paper() -> list[Method]:
@@ -234,18 +256,18 @@ def _baselines() -> list[Method]:
             "Genetic programming that begins anew from random trees every 25 generations.",
             _EVOLUTION_ONLY,
         ),
-        Method(
+        _gegl(
             "gegl",
-            "Genetic expert-guided learning: one generation without selection on a queue of the best samples, and "
-            "training on the union of that queue and one of the best children (of 100 each: the paper names no size).",
-            replace(
-                _NGGP,
-                trainer=CrossEntropyTrainer(risk=1.0),
-                evolution=replace(_EVOLUTION, generations=1, variation=replace(_VARIATION, tournament=0)),
-                seeds=Seeds.QUEUE,
-                elite=100,
-                elite_lasts=True,
-            ),
+            "a draw from the union of that queue and one of the best children. The paper names no sizes: here each "
+            "queue is as large as a batch, and a step draws one expression, as the paper's code does for PQT.",
+            QueueTrainer(size=2 * _NGGP.batch, pushes=None),
+            _NGGP.batch,
+        ),
+        _gegl(
+            "gegl-whole-queue",
+            "the whole union of that queue and one of the best children, of 100 each.",
+            CrossEntropyTrainer(risk=1.0),
+            100,
         ),
     ]
 
@@ -302,7 +324,7 @@ METHODS: Mapping[str, Method] = types.MappingProxyType(
             *_beyond(),
             *_baselines(),
             *_ablations(),
-            *(_generations(count) for count in GENERATIONS),
+            *_generations(),
             *_completion_ablations(),
         ]
     }

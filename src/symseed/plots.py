@@ -91,7 +91,7 @@ def _by_generations(records: Sequence[RunRecord], shown: Sequence[str]) -> Figur
 
     built = report.build(records)
     counts, middles, intervals = [], [], []
-    for count, name in report.by_generations(built).items():
+    for count, name in methods.GENERATIONS.items():
         mean = built.mean(name, "all")
         if mean is not None and mean.recovered is not None and mean.interval is not None:
             counts.append(count)

@@ -359,16 +359,6 @@ def problems_of(key: str) -> tuple[str, ...]:
     return tuple(problem for name in _SETS[key] for problem in benchmarks.SETS[name])
 
 
-def by_generations(built: Report) -> dict[int, str]:
-    """Return the methods that are `nggp` but for S, by S; `nggp` itself where the one with its S has no mean."""
-    names = {count: f"nggp-s-{count}" for count in methods.GENERATIONS}
-    own = methods.METHODS["nggp"].settings.evolution
-    assert own is not None, "nggp has genetic programming"
-    if built.mean(names[own.generations], "all") is None:
-        names[own.generations] = "nggp"
-    return names
-
-
 def comparisons(built: Report) -> list[Comparison]:
     """Return each method's means over sets, and `nggp` on each of the 37 problems, beside the paper's.
 

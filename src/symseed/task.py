@@ -91,12 +91,13 @@ class Scored:
         """Return the best different rows, best first; of equal rewards the earlier row comes first."""
         if count == 1 and len(self):
             return self.take(np.argmax(self.reward, keepdims=True))
-        prints = self.population.fingerprints
+        order = np.argsort(-self.reward, kind="stable")
+        prints = self.population.fingerprints[order]
         chosen: dict[bytes, int] = {}
-        for row in np.argsort(-self.reward, kind="stable"):
+        for row, key in zip(order.tolist(), prints.view(f"V{prints.itemsize * 2}").ravel().tolist(), strict=True):
             if len(chosen) == count:
                 break
-            chosen.setdefault(prints[row].tobytes(), int(row))
+            chosen.setdefault(key, row)
         return self.take(np.fromiter(chosen.values(), dtype=np.intp))
 
     @staticmethod

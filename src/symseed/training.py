@@ -159,7 +159,7 @@ class QueueTrainer:
 
     def lesson(self, memory: Memory, scored: Scored, *, seed: int, step: int) -> tuple[Lesson, Memory]:
         """Push the best, then train on the queue or a draw from it."""
-        pushed = scored.best(self.size if self.pushes is None else self.pushes)
+        pushed = scored if self.pushes is None else scored.best(self.pushes)
         queue = (pushed if memory.queue is None else Scored.concatenate([memory.queue, pushed])).best(self.size)
         chosen = queue
         if self.draws is not None:
