@@ -70,7 +70,7 @@ MOVING = ("Livermore-9", "Livermore-10", "Livermore-17", "Livermore-21", "Liverm
 """Problems on which details and data draws tell."""
 EARLY = {
     "nggp": ("Livermore-6", "Livermore-10", "Livermore-12", "Livermore-17", "Livermore-21", "Livermore-22"),
-    "dsr": ("Livermore-6", "Livermore-12"),
+    "dsr": ("Livermore-3", "Livermore-6", "Livermore-12", "Livermore-13"),
     "dsr-lr-0.001": ("Livermore-6", "Livermore-12"),
 }
 """Problems that were tried with the samples of an earlier version of the authors' code, by method."""
@@ -656,7 +656,7 @@ BLOCKS = {
     "runtime": Block(_runtime, problems=("Nguyen-paper",), method_names=("nggp",), figure="time"),
     "differences": Block(_differences),
     "released-code": Block(_released_code, problems=tuple(f"{name}/code" for name in CODE), method_names=CODE_METHODS),
-    "early": Block(_early, problems=tuple(f"{name}/early" for name in EARLY["nggp"]), method_names=tuple(EARLY)),
+    "early": Block(_early, problems=benchmarks.SETS["Livermore-early"], method_names=tuple(EARLY)),
     "gegl": Block(_gegl, method_names=GEGL),
     "details": Block(_details, problems=MOVING, method_names=DETAILS, redrawn="nggp"),
     "completion": Block(_completion, method_names=COMPLETION, redrawn="nggp-complete"),
