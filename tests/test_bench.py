@@ -392,6 +392,15 @@ def test_every_problem_is_shown_however_many_samples_it_has() -> None:
         assert "*\n" in shown.output.replace(" ", ""), name  # a picture's line ends with a point
 
 
+@pytest.mark.parametrize("limit", [["--max-evals", "0"], ["--max-evals", "-5"], ["--max-time", "0"]])
+def test_limits_that_are_none_are_refused_and_nothing_is_stored(limit: list[str], tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    result = CliRunner().invoke(bench_commands, ["run", "Nguyen-1", *limit, "--store", str(store)])
+    assert result.exit_code == 2
+    assert f"Invalid value for '{limit[0]}'" in result.output
+    assert not store.exists()
+
+
 @pytest.mark.parametrize("seeds", ["", "a:b", "5:5", "-1:3", "3:1"])
 def test_seeds_that_are_none_get_a_sentence(seeds: str, tmp_path: Path) -> None:
     command = symseed("bench", "run", "Nguyen-1", f"--seeds={seeds}", "--store", str(tmp_path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -12,8 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
-from symseed import DataError, tables
+from symseed import DataError, SettingsError, tables
+from symseed.cli import commands
+from symseed.errors import SymseedError
 from symseed.search import StopReason
 
 if sys.version_info >= (3, 11):
@@ -25,6 +29,95 @@ else:
 def symseed(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [str(Path(sys.executable).parent / "symseed"), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def output_of(*arguments: str) -> str:
+    """What a command prints, in this process, which saves loading everything anew."""
+    result = CliRunner().invoke(commands, arguments)
+    if result.exception is not None:
+        raise result.exception
+    return result.stdout
+
+
+def written(path: Path, **columns: np.typing.ArrayLike) -> str:
+    lines = np.stack([np.asarray(values, dtype=np.float64) for values in columns.values()], axis=1)
+    np.savetxt(path, lines, delimiter=",", header=",".join(columns), comments="", fmt="%.17g")
+    return str(path)
+
+
+def test_evaluate_fits_until_nothing_is_gained(tmp_path: Path) -> None:
+    kelvin = np.linspace(300.0, 400.0, 30)
+    path = written(tmp_path / "rates.csv", T=kelvin, k=1e13 * np.exp(-12_000.0 / kelvin))
+    (law,) = json.loads(output_of("evaluate", path, "--target", "k", "--json", "const * exp(const / T)"))
+    assert law["r2"] == pytest.approx(1.0, abs=1e-12)
+    assert "-12000" in law["formula"] or "-11999.9" in law["formula"]
+
+
+def test_evaluate_takes_a_target_that_does_not_vary(tmp_path: Path) -> None:
+    path = written(tmp_path / "flat.csv", x=[1, 2, 4], y=[3, 3, 3])
+    shown = output_of("evaluate", path, "--target", "y", "const")
+    assert shown.splitlines()[-1].split() == ["1", "0", "-", "3.0"]
+
+
+def test_json_has_null_where_a_loss_is_beyond_float64(tmp_path: Path) -> None:
+    path = written(tmp_path / "large.csv", x=[1, 2, 3, 4, 5], y=np.array([2, 4, 6.1, 8, 9.9]) * 1e200)
+    shown = output_of("fit", path, "--target", "y", "--json", "--in-memory", "--set", "max_evals=1000")
+    found = json.loads(shown, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+    assert found["targets"][0]["front"][0]["loss"] is None
+
+
+def test_options_come_before_a_config_file_and_one_row_may_be_asked_for_as_json(tmp_path: Path) -> None:
+    path = written(tmp_path / "line.csv", x=[1, 2, 3, 4, 5], y=[2, 4, 6.1, 8, 9.9])
+    first, second = tmp_path / "first", tmp_path / "second"
+    output_of("fit", path, "--target", "y", "--set", "max_evals=1000", "--output-directory", str(first))
+    (run,) = first.iterdir()
+    again = ["fit", path, "--target", "y", "--config", str(run / "config.toml")]
+    assert "The run is in" not in output_of(*again, "--in-memory")
+    assert str(second) in output_of(*again, "--output-directory", str(second))
+    assert len(list(first.iterdir())) == 1
+    (row,) = json.loads(output_of("show", str(run), "--index", "0", "--json"))["targets"]
+    assert row["target"] == "y"
+    assert row["equation"] == row["text"] == output_of("show", str(run), "--index", "0").strip()
+    (row,) = json.loads(output_of("show", str(run), "--as", "c", "--json"))["targets"]
+    assert row["text"].strip() == output_of("show", str(run), "--as", "c").strip()
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ("random_state=-1", "`random_state` must be None, a whole number from 0"),
+        ("random_state=abc", "`random_state` must be None, a whole number from 0"),
+        ('unary_operators=[["sin"]]', "`unary_operators` has `['sin']`, but must be of sin"),
+        ("warm_start=maybe", "`warm_start` must be true or false, but it is 'maybe'."),
+    ],
+)
+def test_a_setting_of_another_kind_gets_a_sentence(change: str, sentence: str) -> None:
+    with pytest.raises(SettingsError, match=f"^{re.escape(sentence)}"):
+        output_of("fit", "planets", "--target", "period_days", "--set", change)
+
+
+def test_places_that_cannot_be_written_to_get_a_sentence(tmp_path: Path) -> None:
+    path, file = written(tmp_path / "line.csv", x=[1, 2, 3], y=[2, 4, 6]), tmp_path / "file"
+    file.touch()
+    output_of("fit", path, "--target", "y", "--set", "max_evals=500", "--output-directory", str(tmp_path / "runs"))
+    (run,) = (tmp_path / "runs").iterdir()
+    for command, sentence in [
+        (["report", str(run), "--output", "."], "`--output` must be a file that can be written"),
+        (["bench", "run", "Nguyen-1", "--store", str(file)], "The store must be a folder that can be written to"),
+    ]:
+        with pytest.raises(SymseedError, match=sentence):
+            output_of(*command)
+
+
+def test_a_report_has_units_as_they_were_given(tmp_path: Path) -> None:
+    path = written(tmp_path / "fall.csv", speed=[1, 2, 3, 5], time=[3, 1, 2, 2], way=[3, 2, 6, 10])
+    given = ["--unit", "speed=km/h", "--unit", "time=h", "--unit", "way=km"]
+    output_of("fit", path, "--target", "way", *given, "--set", "max_evals=500", "--output-directory", str(tmp_path))
+    (run,) = (folder for folder in tmp_path.iterdir() if folder.is_dir())
+    output_of("report", str(run))
+    page = (run / "report.html").read_text(encoding="utf-8")
+    assert "km/h" in page
+    assert "way in km" in page or "way (km)" in page or "way, km" in page
 
 
 def test_evaluate_fits_constants_and_orders_by_complexity() -> None:

@@ -196,6 +196,11 @@ def test_y_and_weights_have_one_value_for_each_sample(array: str, shape: tuple[i
         Dataset.of(**arguments)
 
 
+def test_weights_have_a_sum() -> None:
+    with pytest.raises(DataError, match="`weights` must have a sum within float64"):
+        Dataset.of([1.0, 2.0], [1.0, 2.0], [1e308, 1e308])
+
+
 @pytest.mark.parametrize("weights", [[1.0, -1e-300, 1.0], [0.0, 0.0, 0.0], [-0.0, 0.0, 0.0], [-1, -1, -1]])
 def test_weights_are_not_negative_and_not_all_zero(weights: list[float]) -> None:
     with pytest.raises(DataError, match=r"`weights` must not be negative, and not all 0\. Leave them out to weigh"):

@@ -250,6 +250,13 @@ def test_a_formula_in_units_far_from_one_has_plain_constants(
     assert str(solver().fit(x, target(x[:, 0])).best_) == text
 
 
+@pytest.mark.parametrize("x_unit", [1e-152, 1e-85, 1e-40, 1e40, 1e78, 1e155])
+def test_columns_far_from_one_are_described_as_well(x_unit: float) -> None:
+    x = np.linspace(0.5, 3.0, 12)[:, None]
+    model = solver(max_evals=1_500).fit(x * x_unit, x[:, 0] ** 2 + 0.3)
+    np.testing.assert_allclose(model.predict(x * x_unit), x[:, 0] ** 2 + 0.3)
+
+
 @pytest.mark.parametrize("x_unit", [1e-300, 1e-150, 1e150, 1e300])
 @pytest.mark.parametrize("y_unit", [1e-300, 1e300])
 def test_magnitudes_at_the_ends_of_float64_do_no_harm(x_unit: float, y_unit: float) -> None:
@@ -609,7 +616,7 @@ def test_a_parameter_that_does_not_exist_gets_a_suggestion(name: str, meant: str
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("binary_operators", "+", r"`binary_operators` must be a list of names, but it is '\+'\."),
+        ("binary_operators", "+", r"`binary_operators` must be a list of names, in an order, but it is '\+'\."),
         ("binary_operators", ["plus"], r"`binary_operators` has `plus`, but must be of add, "),
         ("binary_operators", ["sin"], r"`binary_operators` has `sin`, which belongs in `unary_operators`\."),
         ("binary_operators", ["+", "add"], r"must name each operator once, but has `add` twice\."),

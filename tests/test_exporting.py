@@ -498,9 +498,7 @@ def test_a_package_that_is_missing_is_asked_for(
     function: Callable[[Expression], Any], package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(
-        SettingsError, match=rf"`{package}` is not installed\. Install it: pip install 'symseed\[{package}\]'"
-    ):
+    with pytest.raises(SettingsError, match=rf"`{package}` is not installed\. Install it: pip install {package}\."):
         function(single_operators()[0])
 
 

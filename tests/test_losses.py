@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Callable
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -67,6 +68,14 @@ def rows(*texts: str) -> Population:
 
 
 # --- From a name or a function to a loss ------------------------------------------------------------------------------
+
+
+def test_logcosh_is_right_for_errors_of_every_size() -> None:
+    errors = np.array([0.0, 1e-12, 1e-6, 1e-3, 0.0029, 0.003, 0.0031, 0.3, 2.0, 40.0, 1e4, 1e300])
+    with mpmath.workdps(40):
+        exact = [float(abs(e) + mpmath.log1p(mpmath.exp(-2 * mpmath.mpf(e))) - mpmath.log(2)) for e in errors]
+    values = made("logcosh").function.native.values(errors, np.zeros_like(errors))
+    np.testing.assert_allclose(values, exact, rtol=1e-10)
 
 
 def test_the_named_losses_are_computed_by_the_core() -> None:

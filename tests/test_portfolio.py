@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -158,12 +159,12 @@ def test_pure_noise_is_described_by_a_number() -> None:
     assert sorted(lengths)[:3] == [1, 1, 1]
 
 
-@pytest.mark.parametrize("value", [0.0, 2.5, -1e-9, 1e100, 0.1 + 0.2])
+@pytest.mark.parametrize("value", [0.0, 2.5, -1e-9, 1e100, 0.1 + 0.2, 0.7, 3.3333])
 def test_a_constant_target_is_that_constant_at_once(value: float) -> None:
     solution = solve(Dataset.of(x, np.full(len(x), value)))
     assert solution.reason is StopReason.SOLVED
     assert (len(solution.history), len(solution.front), len(solution.best.expression)) == (1, 1, 1)
-    assert solution.best.expression.constants[0] == pytest.approx(value, rel=1e-12)
+    assert solution.best.expression.constants[0] == value, "the mean of forty of them may be rounded to another"
 
 
 @pytest.mark.parametrize("y", [np.full(len(x), 1e307), 1e200 * np.sin(x), 1e-200 * np.sin(x)])
@@ -251,13 +252,14 @@ def test_the_same_seed_gives_the_same_answer_and_another_goes_another_way() -> N
 
 
 @pytest.mark.parametrize("expressions", [1, 700, 2_500])
-def test_a_budget_of_expressions_ends_it_within_a_turn(expressions: int) -> None:
-    solution = solve(noisy(), budget=Budget(expressions))
+def test_a_budget_of_expressions_ends_it_within_a_round(expressions: int) -> None:
+    tracks = tuple(dataclasses.replace(track, rounds=16) for track in SMALL.tracks)
+    solution = solve(noisy(), dataclasses.replace(SMALL, tracks=tracks), budget=Budget(expressions))
     *before, last = (turn.charged for turn in solution.history)
     assert solution.reason is StopReason.EXPRESSIONS
     assert all(charged < expressions for charged in before)
-    # One turn of a track is two rounds of at most 40 * (1 + 4) and as many completions; then there is one assembly.
-    assert expressions <= last <= expressions + 2 * 2 * 200 + 100
+    # A round is at most 40 * (1 + 4) expressions and as many completions; then there is one assembly.
+    assert expressions <= last <= expressions + 2 * 200 + 100
 
 
 def test_a_budget_of_seconds_ends_it_within_a_turn() -> None:
@@ -312,9 +314,29 @@ def test_assembly_comes_more_and_more_rarely(monkeypatch: pytest.MonkeyPatch) ->
     assert turns[:4] == [2, 4, 8, 16]
 
 
-def test_a_portfolio_without_tracks_is_refused() -> None:
+def test_a_portfolio_that_cannot_run_is_refused() -> None:
     with pytest.raises(SettingsError, match="at least one track"):
-        solve(noisy(), PortfolioSettings(()))
+        PortfolioSettings(())
+    wrong: dict[str, Any] = dict.fromkeys(("every", "epoch", "samples", "tidied", "parts", "enlarged"), 0)
+    for name, value in wrong.items():
+        with pytest.raises(SettingsError, match=f"`{name}` of a portfolio must be at least 1, but it is 0"):
+            dataclasses.replace(SMALL, **{name: value})
+
+
+def test_samples_without_weight_are_as_if_they_were_not_there() -> None:
+    data = noisy()
+    empty = np.random.default_rng(1).uniform(0.2, 3.0, 2_000)
+    weights = np.concatenate([np.zeros(2_000), np.ones(len(x))])
+    with_more = Dataset.of(np.concatenate([empty, x]), np.concatenate([empty, data.y]), weights)
+    settings = dataclasses.replace(SMALL, samples=30)
+    few, many = solve(data, settings), solve(with_more, settings)
+    assert few.front == many.front
+    assert len(few.front) > 2
+
+
+def test_inputs_too_large_for_polynomials_do_no_harm() -> None:
+    solution = solve(Dataset.of(x * 1e60, x), dataclasses.replace(SMALL, assembly=AssemblySettings()))
+    assert solution.front
 
 
 # --- Ctrl-C ----------------------------------------------------------------------------------------------------------
@@ -415,6 +437,18 @@ def test_a_front_holds_the_choice_also_where_a_shorter_one_errs_less() -> None:
     pool.add([read(f"mul const({factor!r}) x1", writer), read("add x1 sin x1", writer)])
     assert pool.best is not None
     assert str(pool.best.expression) == "x1 + sin(x1)"
+    assert pool.best in pool.front()
+
+
+def test_a_front_holds_the_number_that_is_chosen_in_the_place_of_a_variable() -> None:
+    """A variable alone has no constant to describe, but must explain something to be chosen."""
+    writer = Writer(Library((*KOZA.tokens, *Library.of(["const"], 0).tokens)))
+    data = Dataset.of(x, x + 2.0 * np.random.default_rng(7).normal(size=len(x)))
+    pool = portfolio._Pool(writer, data)
+    pool.add([read("x1", writer), read(f"const({float(data.y.mean())!r})", writer)])
+    assert pool.best is not None
+    assert pool.best.expression.tokens[0].name == "const"
+    assert [str(formula.expression) for formula in pool.shortest(1)] == ["x1"], "or the case would be none"
     assert pool.best in pool.front()
 
 

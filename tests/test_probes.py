@@ -46,6 +46,14 @@ def test_relevance_takes_any_number_of_samples() -> None:
     assert probes.relevance(Dataset.of(uniform(0, 30, 1), np.full(30, 2.0))).shape == (1,)
 
 
+def test_equal_values_do_not_make_the_order_of_the_rows_count() -> None:
+    X = uniform(0, 1_000, 3)
+    X = X[X[:, 0].argsort()]
+    found = probes.relevance(Dataset.of(X, X[:, 1] > 1.6))
+    assert found[1] > 0.1
+    assert np.abs(found[[0, 2]]).max() < 0.02
+
+
 def test_relevance_takes_a_single_sample() -> None:
     assert probes.relevance(Dataset.of([[1.0, 2.0]], [3.0])).tolist() == [0.0, 0.0]
 

@@ -329,6 +329,11 @@ def verify_form(checker: Checker, case: Case) -> Recovery:
     return checker.check(formula(text), target, samples(target, low, high), refit=True)
 
 
+@pytest.mark.parametrize("text", ["x1 + 1e-9", "1e-5*x1 + 1000*x1*x1", "1e-9*x1 + x1*x1"])
+def test_a_target_with_a_small_term_has_its_own_form(checker: Checker, text: str) -> None:
+    assert verify_form(checker, (text, text, -1, 1)).verdict is Verdict.EXACT
+
+
 @pytest.mark.parametrize(
     "case",
     [

@@ -178,7 +178,7 @@ def test_a_full_disk_is_said_once_and_what_was_written_before_stays_good(tmp_pat
 
 def search_library(folder: Path) -> Library:
     run = Run.read(folder)
-    library = run.library(run.settings.plan())
+    library = run.library(run.settings.plan(), [])
     return Library(tuple(token for token in library.tokens if token.kind is not TokenKind.CONSTANT))
 
 
@@ -399,9 +399,56 @@ def test_a_run_with_a_function_is_resumed_from_python(tmp_path: Path) -> None:
 
     model = fitted(tmp_path, early_stop_condition=enough)
     with pytest.raises(SettingsError, match="`early_stop_condition` was a function of your own: enough, which no file"):
-        SymbolicRegressor.from_file(run_of(model))
-    again = SymbolicRegressor.from_file(run_of(model), early_stop_condition=enough)
+        SymbolicRegressor.resume(run_of(model))
+    again = SymbolicRegressor.resume(run_of(model), early_stop_condition=enough)
     assert formulas(again) == formulas(model)
+
+
+def test_a_run_with_a_function_can_be_looked_at_without_it_unless_that_is_an_operator(tmp_path: Path) -> None:
+    def cost(y: Any, prediction: Any) -> Any:
+        return np.abs(y - prediction) ** 1.5
+
+    def bump(x: Any) -> Any:
+        return 1.0 / (1.0 + x * x)
+
+    model = fitted(tmp_path, loss=cost, early_stop_condition=lambda loss, complexity: False, max_evals=2_000)
+    assert formulas(SymbolicRegressor.from_file(run_of(model))) == formulas(model)
+    model = fitted(tmp_path, unary_operators=[bump], max_evals=2_000)
+    with pytest.raises(SettingsError, match="`unary_operators` was a function of your own: bump, which no file"):
+        SymbolicRegressor.from_file(run_of(model))
+
+
+def test_a_carriage_return_in_a_name_is_read_back(tmp_path: Path) -> None:
+    data = pd.DataFrame({"a\rb": X.iloc[:, 0]})
+    model = SymbolicRegressor(**SMALL, max_evals=2_000, output_directory=tmp_path).fit(data, 2.0 * X.iloc[:, 0])
+    assert formulas(SymbolicRegressor.from_file(run_of(model))) == formulas(model)
+
+
+@pytest.mark.filterwarnings("ignore:`X` has 70000 columns")
+def test_a_run_of_more_columns_than_a_library_has_room_for_is_read_back(tmp_path: Path) -> None:
+    many = np.random.default_rng(0).uniform(1.0, 2.0, (12, 70_000))
+    model = SymbolicRegressor(**SMALL, max_evals=2_000, output_directory=tmp_path).fit(many, 3.0 * many[:, -1])
+    again = SymbolicRegressor.from_file(run_of(model))
+    assert len(formulas(model)) > 1, "a number needs no column"
+    assert formulas(again) == formulas(model)
+    for index in range(len(formulas(model))):
+        np.testing.assert_array_equal(again.predict(many, index), model.predict(many, index))
+
+
+@pytest.mark.parametrize("content", ["", "Complexity,Loss,Score,Equation,Description,Share\n"])
+def test_a_front_without_formulas_gets_a_sentence(folder: Path, content: str) -> None:
+    (folder / "front.csv").write_text(content)
+    with pytest.raises(DataError, match="must hold a front of formulas, but cannot be read: it has no formula"):
+        SymbolicRegressor.from_file(folder)
+
+
+def test_what_happened_is_json_for_every_reader(tmp_path: Path) -> None:
+    model = SymbolicRegressor(**SMALL, max_evals=2_000, output_directory=tmp_path).fit(X, Y * 1e200)
+    lines = (run_of(model) / "events.jsonl").read_text().splitlines()
+    assert any('"loss": null' in line for line in lines), "the squares of such errors are beyond float64"
+    for line in lines:
+        json.loads(line, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+    assert formulas(SymbolicRegressor.from_file(run_of(model))) == formulas(model)
 
 
 def test_a_warm_start_is_part_of_the_run(tmp_path: Path) -> None:

@@ -300,9 +300,19 @@ def test_a_budget_may_have_a_clock_of_its_own() -> None:
     assert result.reason is StopReason.SECONDS
 
 
-@pytest.mark.parametrize("values", [{"expressions": 0}, {"seconds": 0.0}, {"seconds": -1.0}, {"expressions": -5}])
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"expressions": 0},
+        {"seconds": 0.0},
+        {"seconds": -1.0},
+        {"expressions": -5},
+        {"expressions": None, "seconds": math.inf},
+        {"expressions": None, "seconds": math.nan},
+    ],
+)
 def test_a_budget_of_nothing_is_refused(values: dict[str, Any]) -> None:
-    with pytest.raises(SettingsError, match="A budget must be above 0, but"):
+    with pytest.raises(SettingsError, match="A budget must be above 0 and come to an end, but"):
         Budget(**values)
 
 

@@ -356,6 +356,8 @@ class Assembler:
         if not options:
             return []
         design = blocks.design(X, blocks.monomials(X.shape[1], options[len(options) // 2]))
+        if not np.abs(design).max() < blocks.LARGEST_VALUE:
+            return []
         lengths = []
         for context in contexts:
             root = np.sqrt(context.weight)

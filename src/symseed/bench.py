@@ -122,10 +122,10 @@ def plan(
     keys = []
     for method_name in method_names:
         budget = methods.get(method_name).budget
-        most = expressions or budget.expressions
+        most = budget.expressions if expressions is None else expressions
         if most is None:
             raise SettingsError(f"`{method_name}` has no budget of expressions. Give one.")
-        time_limit = seconds or budget.seconds
+        time_limit = budget.seconds if seconds is None else seconds
         keys += [
             RunKey(name, method_name, seed, draw, most, time_limit, noise)
             for noise in noises
@@ -284,8 +284,14 @@ class Store:
         Raises:
             DataError: where another process is writing to the folder.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with contextlib.closing(files.Lines(self.path)) as lines:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            opened = files.Lines(self.path)
+        except OSError as error:
+            raise DataError(
+                f"The store must be a folder that can be written to, but `{self.folder}` is not: {error}."
+            ) from error
+        with contextlib.closing(opened) as lines:
             if not lines.is_at(self.path):
                 raise DataError(f"`{self.path}` has just been packed by another process. Start again.")
             yield lambda record: lines.append(asdict(record))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import io
-import json
 import os
 import platform
 import sys
@@ -14,10 +13,10 @@ import click
 import numpy as np
 
 import symseed
-from symseed import _core, methods, tables
+from symseed import _core, files, methods, tables
 from symseed.dataset import Dataset
 from symseed.errors import SymseedError
-from symseed.evaluation import Errors, Failure, fit
+from symseed.evaluation import Errors, Failure, fit, settled
 from symseed.expression import Expression
 from symseed.fitting import FitSettings
 from symseed.library import Library
@@ -36,6 +35,7 @@ ELSEWHERE = {
 }
 """Commands of other modules, and what they are called there. They are loaded when they are asked for: scikit-learn,
 pandas and sympy take longer to load than most commands to run."""
+_MOST_FITS = 200  # of a formula, each of 100 iterations: constants that can stand in for one another take thousands
 
 
 class _Commands(click.Group):
@@ -73,21 +73,20 @@ def evaluate(data: str, formulas: tuple[str, ...], target: str, restarts: int, a
     numbers = dict.fromkeys(number for formula in formulas for number in numbers_in(formula))
     library = Library.of([*OPERATORS, *numbers], dataset.names, constants=True)
     population = Population.from_expressions([Expression.parse(formula, library) for formula in formulas])
-    fitted, errors = fit(population, dataset, FitSettings(iterations=100, restarts=restarts))
+    fitted, _ = fit(population, dataset, FitSettings(iterations=100, restarts=restarts))
+    fitted, errors = settled(fitted, dataset, most=_MOST_FITS)
     order = np.lexsort((errors.error, fitted.complexity))
     if as_json:
-        click.echo(json.dumps([_record(fitted, errors, dataset, int(row)) for row in order]))
+        click.echo(files.json_text([_record(fitted, errors, dataset, int(row)) for row in order]))
         return
-    click.echo(f"{len(dataset)} samples, target {target}, from {', '.join(dataset.names)}")
+    click.echo(plain(f"{len(dataset)} samples, target {target}, from {', '.join(dataset.names)}"))
     click.echo(f"{'complexity':>10}  {'rmse':>10}  {'R^2':>10}  formula")
     for row in order:
         record = _record(fitted, errors, dataset, int(row))
-        if record["failure"]:
-            click.echo(f"{record['complexity']:>10}  {'-':>10}  {'-':>10}  {record['formula']}  ({record['failure']})")
-        else:
-            click.echo(
-                f"{record['complexity']:>10}  {record['rmse']:>10.4g}  {record['r2']:>10.7f}  {record['formula']}"
-            )
+        rmse = "-" if record["rmse"] is None else f"{record['rmse']:.4g}"
+        r2 = "-" if record["r2"] is None else f"{record['r2']:.7f}"
+        failure = f"  ({record['failure']})" if record["failure"] else ""
+        click.echo(plain(f"{record['complexity']:>10}  {rmse:>10}  {r2:>10}  {record['formula']}{failure}"))
 
 
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
@@ -98,7 +97,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print JSON and not
 def methods_command(as_json: bool) -> None:
     """List the methods that `fit` knows."""
     if as_json:
-        click.echo(json.dumps({method.name: method.description for method in methods.METHODS.values()}))
+        click.echo(files.json_text({method.name: method.description for method in methods.METHODS.values()}))
         return
     for method in methods.METHODS.values():
         click.echo(f"{method.name:40}{method.description}")
@@ -124,7 +123,7 @@ def doctor(as_json: bool) -> None:
         "largest_difference": worst,
     }
     if as_json:
-        click.echo(json.dumps(facts))
+        click.echo(files.json_text(facts))
         return
     click.echo(f"symseed {facts['symseed']}, Python {facts['python']}, NumPy {facts['numpy']}")
     click.echo(f"{facts['platform']}, {facts['cores']} cores")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TypeAlias
@@ -11,7 +10,7 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from symseed import bench, benchmarks, plots, report
+from symseed import bench, benchmarks, files, plots, report
 from symseed.bench import RunRecord, Store
 from symseed.errors import DataError, SettingsError
 
@@ -32,7 +31,7 @@ def list_command(as_json: bool) -> None:
             name: {member: benchmarks.get(member).formula for member in members}
             for name, members in benchmarks.SETS.items()
         }
-        click.echo(json.dumps(found))
+        click.echo(files.json_text(found))
         return
     for name, members in benchmarks.SETS.items():
         click.echo(f"{name} ({len(members)})")
@@ -65,8 +64,14 @@ def show_command(name: str, draw: int) -> None:
 @click.option("--jobs", default=2, show_default=True, help="Runs at a time.")
 @click.option("--store", "folder", required=True, type=click.Path(path_type=Path), help="Folder of the records.")
 @click.option("--draw", default=0, show_default=True, help="Which data; 0 is that of the paper's released code.")
-@click.option("--max-evals", type=int, help="Most expressions of a run; the method's own budget where left out.")
-@click.option("--max-time", type=float, help="Most CPU seconds of a run; the method's own budget where left out.")
+@click.option(
+    "--max-evals", type=click.IntRange(min=1), help="Most expressions of a run; the method's own budget where left out."
+)
+@click.option(
+    "--max-time",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Most CPU seconds of a run; the method's own budget where left out.",
+)
 @click.option("--noise", "levels", default="0", show_default=True, help="Levels, such as 0.001,0.01,0.1 of y's RMS.")
 def run_command(
     problems: tuple[str, ...],

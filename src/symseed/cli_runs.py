@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import json
 import platform
 import signal
 import sys
@@ -16,12 +15,13 @@ from typing import Any, TypeAlias
 import click
 import numpy as np
 import pandas as pd
+from click.core import ParameterSource
 from sklearn.utils import check_random_state
 
 import symseed
 from symseed import files, settings_io, tables
 from symseed.dataset import Dataset
-from symseed.equations import EquationFront
+from symseed.equations import Equation, EquationFront
 from symseed.errors import SettingsError
 from symseed.estimator import SymbolicRegressor
 from symseed.exporting import FORMATS, export
@@ -53,7 +53,9 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print JSON and not
 @click.option("--output-directory", default="outputs", show_default=True, help="Where the run's folder is made.")
 @click.option("--in-memory", is_flag=True, help="Make no folder; the run cannot be resumed then.")
 @_json
+@click.pass_context
 def fit(
+    context: click.Context,
     data: str,
     targets: tuple[str, ...],
     unit_texts: tuple[str, ...],
@@ -78,8 +80,11 @@ def fit(
     y = sheet.columns(targets)
     names = tables.inputs(sheet, targets)
     X = sheet.columns(names)
-    values: dict[str, Any] = {"output_directory": None if in_memory else output_directory, "random_state": 0}
-    values |= ({} if config is None else settings_io.read_file(config)) | settings_io.read_changes(changes)
+    values: dict[str, Any] = {"output_directory": output_directory, "random_state": 0}
+    values |= {} if config is None else settings_io.read_file(config)
+    if in_memory or context.get_parameter_source("output_directory") is not ParameterSource.DEFAULT:
+        values["output_directory"] = None if in_memory else output_directory
+    values |= settings_io.read_changes(changes)
     settings = Settings.of(values)
     settings.plan()
     read = RunData(X, y, np.ones(len(X)), tuple(names), True, len(targets) > 1, targets, Path(data).name)
@@ -120,16 +125,21 @@ def resume(run: str, changes: tuple[str, ...], as_json: bool) -> None:
 def show(run: str, index: int | None, format_: str | None, as_json: bool) -> None:
     """Show the formulas that a RUN has found."""
     model = SymbolicRegressor.from_file(run)
-    targets = Run.read(Path(run)).data.targets
-    if format_ is not None:
-        for equation in model.at(index):
-            click.echo(plain(export(equation.expression, format_)))
+    targets = Run.read(Path(run), is_to_search=False).data.targets
+    if format_ is None and index is None:
+        _print(model, targets, as_json=as_json)
         return
-    if index is not None and not as_json:
-        for equation in model.at(index):
-            click.echo(plain(str(equation)))
+    rows = model.at(index)
+    texts = [str(row) if format_ is None else export(row.expression, format_) for row in rows]
+    if as_json:
+        shown = [
+            {"target": target, **_described(row), "text": text}
+            for target, row, text in zip(targets, rows, texts, strict=True)
+        ]
+        click.echo(files.json_text({"targets": shown}))
         return
-    _print(model, targets, as_json=as_json)
+    for text in texts:
+        click.echo(plain(text))
 
 
 @click.command()
@@ -137,9 +147,11 @@ def show(run: str, index: int | None, format_: str | None, as_json: bool) -> Non
 @click.option("--output", help="The file to write; report.html in the run's folder where left out.")
 def report(run: str, output: str | None) -> None:
     """Write all that is known of a RUN as one HTML page, which opens without a network."""
-    opened = Run.read(Path(run))
+    opened = Run.read(Path(run), is_to_search=False)
     model = SymbolicRegressor.from_file(run)
     data = opened.data
+    if output is not None and not Path(output).name:
+        raise SettingsError(f"`--output` must be a file that can be written, but it is `{output}`.")
     for place, (target, front) in enumerate(zip(data.targets, model.fronts, strict=True)):
         chosen = front.choice(model.model_selection)
         content = ReportContent(
@@ -149,6 +161,7 @@ def report(run: str, output: str | None) -> None:
             target=target,
             dataset=Dataset.of(data.X, data.y[:, place], data.weights, data.names),
             source=data.source,
+            units=data.units_of(place),
             history=opened.history(place),
             settings=settings_io.to_values(opened.settings),
             reason=front.reason,
@@ -189,7 +202,7 @@ def predict(run: str, data: str, index: int | None) -> None:
 
     What DATA holds is printed as it is, also where a spreadsheet would take it for a formula.
     """
-    opened = Run.read(Path(run))
+    opened = Run.read(Path(run), is_to_search=False)
     model = SymbolicRegressor.from_file(run)
     sheet = tables.read_sheet(data)
     names = opened.data.names
@@ -253,7 +266,7 @@ def _print(model: SymbolicRegressor, targets: Sequence[str], *, as_json: bool) -
     rule = model.model_selection
     if as_json:
         records = [_record(target, front, rule) for target, front in zip(targets, model.fronts, strict=True)]
-        click.echo(json.dumps({"run_directory": model.run_directory_, "targets": records}))
+        click.echo(files.json_text({"run_directory": model.run_directory_, "targets": records}))
         return
     for target, front in zip(targets, model.fronts, strict=True):
         click.echo(plain(front.text(rule)))
@@ -263,10 +276,7 @@ def _print(model: SymbolicRegressor, targets: Sequence[str], *, as_json: bool) -
 
 
 def _record(target: str, front: EquationFront, rule: str) -> dict[str, Any]:
-    rows = [
-        {"complexity": item.complexity, "loss": item.loss, "score": item.score, "equation": str(item)}
-        for item in front.equations
-    ]
+    rows = [_described(item) for item in front.equations]
     chosen = front.choice(rule)
     return {
         "target": target,
@@ -275,6 +285,10 @@ def _record(target: str, front: EquationFront, rule: str) -> dict[str, Any]:
         "reason": front.reason,
         "front": rows,
     }
+
+
+def _described(item: Equation) -> dict[str, Any]:
+    return {"complexity": item.complexity, "loss": item.loss, "score": item.score, "equation": str(item)}
 
 
 def _with_units(data: RunData, texts: Sequence[str]) -> RunData:

@@ -257,7 +257,7 @@ class Dimensions:
                 if name not in names:
                     raise SettingsError(f"A unit is given for `{name}`, but the variables are {', '.join(names)}.")
             listed = [X_units.get(name) for name in names]
-        elif isinstance(X_units, str) or len(X_units) != len(names):
+        elif isinstance(X_units, str) or not isinstance(X_units, Sequence) or len(X_units) != len(names):
             raise SettingsError(
                 f"`X_units` must be a list with a unit for each of the {len(names)} variables ({', '.join(names)}), "
                 f"None for a pure number, or a mapping by name, but it is {X_units!r}."

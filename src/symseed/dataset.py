@@ -80,6 +80,9 @@ class Dataset:
             raise DataError(
                 "`weights` must not be negative, and not all 0. Leave them out to weigh every sample alike."
             )
+        with np.errstate(over="ignore"):
+            if not np.isfinite(weight.sum()):
+                raise DataError("`weights` must have a sum within float64, but theirs is larger. Divide them by it.")
         return cls(_frozen(table), _frozen(target), _frozen(weight), labels)
 
     def __len__(self) -> int:
@@ -102,6 +105,15 @@ class Dataset:
     def total_weight(self) -> float:
         """Sum of the weights."""
         return float(self.weights.sum())
+
+    def take(self, rows: npt.NDArray[np.intp]) -> Dataset:
+        """Return some samples."""
+        return Dataset.of(self.X[rows], self.y[rows], self.weights[rows], self.names).with_loss(self.loss)
+
+    def counted(self) -> Dataset:
+        """Return the samples whose weight is not 0."""
+        rows = np.flatnonzero(self.weights > 0.0)
+        return self if len(rows) == len(self) else self.take(rows)
 
     def with_loss(self, loss: Loss | None) -> Dataset:
         """Return the same samples, on which errors cost something else.

@@ -53,9 +53,7 @@ def style() -> Iterator[None]:
     try:
         import matplotlib
     except ImportError as error:
-        raise SettingsError(
-            'Plots need matplotlib, which is not installed. Run `pip install "symseed[plot]"`.'
-        ) from error
+        raise SettingsError("Plots need matplotlib, which is not installed. Run `pip install matplotlib`.") from error
     with matplotlib.rc_context({**_STYLE, "font.family": _fonts()}):
         yield
 

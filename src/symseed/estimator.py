@@ -154,7 +154,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Search for formulas; Ctrl-C ends the search with the best so far, a second one gives up.
 
         Nothing of the estimator changes before the search has ended: what is raised on the way leaves it as it was. But
-        an exception that breaks off the search itself, such as that of an alarm, finds it fitted with the best so far.
+        an exception that breaks off the search itself, such as that of an alarm, finds it fitted with the best so far,
+        where every target has one by then.
 
         Args:
             X: (M, V) numbers, as an array or a data frame; formulas call columns by their names.
@@ -220,12 +221,13 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Return an estimator with the formulas that a run has found so far; nothing in its folder is run.
 
         Args:
-            functions: settings that were functions of yours, which no file can hold.
+            functions: settings that were functions of yours, which no file can hold. Only operators are needed; a loss
+                and a condition to end, where they are left out, are the default ones for fits to come.
 
         Raises:
             DataError: where the folder is no run, or has no formulas yet.
         """
-        run = Run.read(Path(run_directory), **functions)
+        run = Run.read(Path(run_directory), is_to_search=False, **functions)
         found = run.found(run.settings.plan())
         if len(found) < run.data.y.shape[1]:
             raise DataError(f"`{run_directory}` has no formulas yet for every target. Resume it.")
@@ -260,7 +262,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         is_longer = any(name in changes for name in LIMITS)
         done = {} if is_longer else {output: item.front for output, item in found.items() if item.is_final}
         run.lock()
-        known = [[Expression.parse(text, run.library(plan)) for text in formulas] for formulas in run.known]
+        known = [[Expression.parse(text, run.library(plan, formulas)) for text in formulas] for formulas in run.known]
         out._search(plan, run.data, run.labels, seed=run.seed, known=known, run=run, watch=watch, done=done)
         return out
 
@@ -445,7 +447,9 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def onnx(self, index: int | Sequence[int] | None = None) -> Any:
         """Return the chosen formula as an ONNX model."""
-        return self._one_or_list([exporting_graphs.to_onnx(item.expression) for item in self.at(index)])
+        return self._one_or_list(
+            [exporting_graphs.to_onnx(item.expression, self.n_features_in_) for item in self.at(index)]
+        )
 
     # --- Pictures ----------------------------------------------------------------------------------------------------
 

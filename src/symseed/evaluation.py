@@ -37,6 +37,8 @@ class Failure(enum.IntEnum):
         return _SENTENCES[self]
 
 
+_GAIN = 1e-7  # share of the error that another fit must take away to be worth one more
+
 _SENTENCES = {
     Failure.NONE: "The expression has a finite value at every sample.",
     Failure.INVALID: "The expression is not a number at some sample, such as log(-1) or 0/0.",
@@ -130,6 +132,20 @@ def fit(
         loss=native_loss(dataset),
     )
     return population.with_constants(constants), Errors(error, failure, position)
+
+
+def settled(population: Population, dataset: Dataset, *, most: int) -> tuple[Population, Errors]:
+    """Fit the constants of each row until that gains nothing more; return them and their errors, as `fit` does.
+
+    That takes long where constants can stand in for one another, so there are at most so many fits of 100 iterations.
+    """
+    error = np.full(len(population), np.inf)
+    for _ in range(most):
+        population, errors = fit(population, dataset, FitSettings(iterations=100))
+        if not (errors.error < error * (1.0 - _GAIN)).any():
+            break
+        error = errors.error
+    return population, errors
 
 
 def native_loss(dataset: Dataset) -> _core.Function | None:

@@ -207,10 +207,10 @@ def _naught(graph: _Graph, a: str) -> str:
     return graph("Mul", a, graph.number(0.0))
 
 
-def to_onnx(expression: Expression) -> Tensor:
+def to_onnx(expression: Expression, columns: int | None = None) -> Tensor:
     """Return a formula as an ONNX model of float64, opset 17: its input `X` is `(M, V)`, its output `y` is `(M,)`.
 
-    V is the number of columns that the formula's library has; which is which stands in the documentation of `X`. The
+    V is `columns`, or as many as the formula's library has; which is which stands in the documentation of `X`. The
     formula's numbers are initializers.
 
     Raises:
@@ -233,7 +233,7 @@ def to_onnx(expression: Expression) -> Tensor:
 
     make, double = onnx.helper, onnx.TensorProto.DOUBLE
     names = expression.library.variables
-    width = 1 + max((token.column for token in names), default=-1)
+    width = columns or 1 + max((token.column for token in names), default=-1)
     legend = "\n".join(f"column {token.column + 1}: {shown(token.name)}" for token in names)
     built = make.make_graph(
         graph.nodes,
@@ -256,6 +256,5 @@ def _installed(package: str, title: str) -> Any:
         if error.name != package:
             raise
         raise SettingsError(
-            f"This export needs {title}, but `{package}` is not installed. "
-            f"Install it: pip install 'symseed[{package}]'."
+            f"This export needs {title}, but `{package}` is not installed. Install it: pip install {package}."
         ) from None

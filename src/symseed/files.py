@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -28,6 +29,19 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def json_text(values: Any) -> str:
+    """Return JSON that every reader takes: what is no finite number is null."""
+    return json.dumps(_with_nulls(values), allow_nan=False)
+
+
+def _with_nulls(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {name: _with_nulls(part) for name, part in value.items()}
+    return [_with_nulls(part) for part in value] if isinstance(value, (list, tuple)) else value
+
+
 class Lines:
     """A file that lines of JSON are appended to, locked against other writers while it is open."""
 
@@ -48,7 +62,7 @@ class Lines:
 
     def append(self, values: Mapping[str, Any]) -> None:
         """Write a line, and return when it is on the disk."""
-        self._file.write(json.dumps(values).encode() + b"\n")
+        self._file.write(json_text(values).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
 

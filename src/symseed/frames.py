@@ -220,8 +220,14 @@ def _refusal(what: str, kind: str) -> str:
 def _name(label: Hashable, place: int) -> str:
     """How formulas call a column: by its own name, and `x` before a whole number, which would read as a number."""
     if isinstance(label, str):
-        return str.__str__(label) or f"x{place + 1}"
-    return f"x{label}" if isinstance(label, (int, np.integer)) else str(label)
+        name = str.__str__(label) or f"x{place + 1}"
+    else:
+        name = f"x{label}" if isinstance(label, (int, np.integer)) else str(label)
+    if any("\ud800" <= character <= "\udfff" for character in name):
+        raise DataError(
+            f"The names of columns must be text, but {shown(name)!r} has bytes in it that are none. Rename it."
+        )
+    return name
 
 
 def _column(name: str, table: str = "X") -> str:

@@ -1,4 +1,4 @@
-"""A front: the best formulas at each length over a whole search, and the choice among them."""
+"""A front: the best formulas at each length over a whole search."""
 
 from __future__ import annotations
 

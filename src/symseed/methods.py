@@ -1,4 +1,4 @@
-"""Every method of the paper by name: the method itself, its trainers, its baselines and its ablations.
+"""Every method by name: the paper's own, its trainers, its baselines and its ablations, and those beyond the paper.
 
 A method is settings, never code of its own. Where the paper leaves a value open, the choice is said beside it.
 """

@@ -190,8 +190,9 @@ def _front(content: ReportContent) -> str:
     head = "<tr><th></th><th>complexity</th><th>loss</th><th>score</th><th>formula</th></tr>"
     return (
         "<section><h2>The front</h2>"
-        "<p>The best formulas found, each more exact than every shorter one. Loss is the mean of what errors cost, "
-        "their squares unless set otherwise; score is by how much its logarithm falls per token.</p>"
+        "<p>The best formulas found: the choice, and those that are more exact than every shorter one. Loss is the "
+        "mean of what errors cost, their squares unless set otherwise; score is by how much its logarithm falls per "
+        "token.</p>"
         f'<div class="scroll" tabindex="0"><table class="front"><thead>{head}</thead><tbody>{"".join(rows)}</tbody>'
         "</table></div></section>"
     )

@@ -104,6 +104,11 @@ def numbers_in(text: str) -> list[float]:
     return list(found)
 
 
+def names_in(text: str, longest_name: int = 0) -> set[str]:
+    """Return every name in a formula: of variables, operators and constants."""
+    return {lexeme.text for lexeme in _lex(text, longest_name) if lexeme.kind in ("name", "quoted")}
+
+
 def _lex(text: str, longest_name: int = 0) -> list[_Lexeme]:
     # Names are the user's own and may be of any length; what we write of them must read back.
     most = MAX_TEXT if longest_name <= _LONG_NAME else MAX_TOKENS * longest_name

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from symseed import benchmarks, methods, report
 from symseed.bench import RunRecord
 from symseed.drawing import COLOURS, EDGE, GREY, GRID, spread, style
+from symseed.errors import SettingsError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,9 +60,12 @@ def save(
         figure = plot.draw(records, shown)
         if figure is None:
             return None
-        folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{plot.name}.{form}"
-        figure.savefig(path, metadata={"Date": None} if form == "svg" else None)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            figure.savefig(path, metadata={"Date": None} if form == "svg" else None)
+        except OSError as error:
+            raise SettingsError(f"Pictures need a folder to go to, but `{folder}` is none: {error}.") from error
     return path
 
 

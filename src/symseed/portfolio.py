@@ -109,6 +109,14 @@ class PortfolioSettings:
     constraints: tuple[Constraint, ...] = ()
     """What no formula may be, whether a search makes it or assembly; a track's own are only that search's."""
 
+    def __post_init__(self) -> None:
+        """Refuse what cannot run."""
+        if not self.tracks:
+            raise SettingsError("A portfolio needs at least one track, but there is none.")
+        for name in ("every", "enlarged", "parts", "tidied", "epoch", "samples"):
+            if getattr(self, name) < 1:
+                raise SettingsError(f"`{name}` of a portfolio must be at least 1, but it is {getattr(self, name)}.")
+
     def with_max_length(self, longest: int) -> PortfolioSettings:
         """Return the same with formulas of at most so many tokens."""
         tracks = tuple(replace(track, max_length=min(track.max_length, longest)) for track in self.tracks)
@@ -230,8 +238,7 @@ class Portfolio:
             threads: of scoring. The answer does not depend on it.
             begin: where to begin, if not at the first turn; the other arguments are those it was taken with.
         """
-        if not settings.tracks:
-            raise SettingsError("A portfolio needs at least one track, but there is none.")
+        dataset = dataset.counted()
         largest = float(np.abs(dataset.y).max())
         if largest > LARGEST_TARGET or 0.0 < dataset.deviation < 1.0 / LARGEST_TARGET:
             raise DataError(
@@ -243,8 +250,7 @@ class Portfolio:
         self._sample = dataset
         if len(dataset) > settings.samples:
             rows = np.sort(np.random.default_rng(seed).choice(len(dataset), settings.samples, replace=False))
-            sample = Dataset.of(dataset.X[rows], dataset.y[rows], dataset.weights[rows], dataset.names)
-            self._sample = sample.with_loss(dataset.loss)
+            self._sample = dataset.take(rows)
         self._library = library
         # What matters most comes first, where only so many variables can be looked at.
         order = np.argsort(-probes.relevance(dataset), kind="stable")
@@ -345,7 +351,10 @@ class Portfolio:
         ]
 
     def _begin(self) -> None:
-        mean = self._writer.number(float(np.average(self._dataset.y, weights=self._dataset.weights)))
+        y = self._dataset.y
+        # The mean of equal numbers may be another, by rounding.
+        is_one = self._dataset.deviation == 0.0
+        mean = self._writer.number(float(y[0] if is_one else np.average(y, weights=self._dataset.weights)))
         if self._dataset.loss is not None:
             mean = part_of(polished(self._writer.population([mean]), self._dataset), 0)
         self._pool.add(self._possible([mean]))
@@ -368,7 +377,8 @@ class Portfolio:
 
     def _assemble(self, found: Sequence[Part]) -> None:
         # Formulas put together anew take seconds, which a search whose time is up has not.
-        if self._assembler is not None and self._is_over() not in (StopReason.SOLVED, StopReason.SECONDS):
+        done = (StopReason.SOLVED, StopReason.SECONDS, StopReason.INTERRUPTED)
+        if self._assembler is not None and self._is_over() not in done:
             best = [formula.part for formula in self._pool.shortest(self._settings.parts)]
             self._take(self._assembler.next([*best, *found[: self._settings.parts]]))
 
@@ -409,12 +419,16 @@ class Portfolio:
     def _is_over(self) -> StopReason | None:
         if self._pool.is_solved:
             return StopReason.SOLVED
+        if any(run.is_interrupted for run in self._runs):
+            return StopReason.INTERRUPTED
+        return self.spent()
+
+    def spent(self) -> StopReason | None:
+        """Return which limit all tracks together have come to; a track asks after every step."""
         if self._budget.expressions is not None and self._charged >= self._budget.expressions:
             return StopReason.EXPRESSIONS
         if self._budget.seconds is not None and self._budget.clock() - self._started >= self._budget.seconds:
             return StopReason.SECONDS
-        if any(run.is_interrupted for run in self._runs):
-            return StopReason.INTERRUPTED
         return None
 
     @property
@@ -444,7 +458,7 @@ class Portfolio:
 
     @property
     def budget(self) -> Budget:
-        """When a track ends at the latest: no later than all of them together."""
+        """Of all tracks together."""
         return self._budget
 
     @property
@@ -517,6 +531,8 @@ class _Run:
             self._last = step
             if step.reason is StopReason.SOLVED:
                 self._portfolio.solve(self._written(Population.from_expressions([step.best])))
+                return
+            if self._portfolio.spent() is not None:
                 return
 
     def best(self, count: int) -> list[Part]:
@@ -628,9 +644,12 @@ class _Pool:
     def front(self) -> tuple[Formula, ...]:
         """The best of each length that errs less than every shorter one; and the choice, whatever it errs."""
         out: list[Formula] = []
-        for size in sorted(self._by_length):
-            formula = self._by_length[size]
-            if not out or formula.mean_square < min(shorter.mean_square for shorter in out) or formula is self.best:
+        best, formulas = self.best, dict(self._by_length)
+        if best is not None and best is self._number:  # a variable alone may have the shorter description
+            formulas[len(best.expression)] = best
+        for size in sorted(formulas):
+            formula = formulas[size]
+            if not out or formula.mean_square < min(shorter.mean_square for shorter in out) or formula is best:
                 out.append(formula)
         return tuple(out)
 

@@ -39,7 +39,9 @@ def relevance(dataset: Dataset) -> Floats:
     bins = max(2, min(_BINS, count // 4))
     if count < bins:
         return np.zeros(dataset.X.shape[1])
-    ranks = dataset.y.argsort().argsort().astype(np.float64)
+    # Equal values share their mean rank: else the order of the rows would explain something.
+    _, place, times = np.unique(dataset.y, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(times) - 0.5 * (times + 1))[place]
     total = float(((ranks - ranks.mean()) ** 2).sum()) or 1.0
     out = np.zeros(dataset.X.shape[1])
     varies = np.ptp(dataset.X, axis=0) > 0.0  # bins of a constant would be those of the rows' order

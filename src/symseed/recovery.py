@@ -113,7 +113,7 @@ class Checker:
         expression, target = expression.expanded(), target.expanded()
         for formula in (expression, target):
             evaluation.check_columns(formula.library, test)
-        form = _refitted(expression, target, test) if refit else _Form(expression)
+        form = _refitted(expression, target, test) if refit and expression != target else _Form(expression)
         comparison = compare(form.expression, target, test)
         verdict, evidence = self._decide(form.expression, target, comparison)
         if form.superfluous and verdict is not Verdict.NO:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import secrets
 import sys
 import time
@@ -36,12 +37,14 @@ from symseed.equations import Equation, EquationFront
 from symseed.errors import DataError, SettingsError
 from symseed.expression import Expression
 from symseed.library import Library
+from symseed.parsing import names_in
 from symseed.pictures import Moment
 from symseed.portfolio import PortfolioSettings, PortfolioState
 from symseed.search import StopReason
 from symseed.settings import LIMITS, NAMES, Plan, Settings
-from symseed.target import Progress
+from symseed.target import MOST_COLUMNS, Progress
 from symseed.tokens import constant
+from symseed.units import Dimension, UnitLike
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -94,8 +97,19 @@ class RunData:
             Dimensions.of(self.names, X_units or {}, unit, target_name=name)
             for name, unit in zip(self.targets, targets, strict=True)
         ]
-        columns = tuple(str(dimension) for _, dimension in rules[0].variables)
-        return replace(self, units=(columns, tuple(str(rule.target) for rule in rules)))
+        given = X_units or {}
+        listed = [given.get(name) for name in self.names] if isinstance(given, Mapping) else given
+        columns = tuple(_unit_text(unit, at) for unit, (_, at) in zip(listed, rules[0].variables, strict=True))
+        own = tuple(_unit_text(unit, rule.target) for unit, rule in zip(targets, rules, strict=True))
+        return replace(self, units=(columns, own))
+
+    def units_of(self, output: int) -> dict[str, str]:
+        """Return the units of the columns and of a target, by name."""
+        if self.units is None:
+            return {}
+        columns, targets = self.units
+        texts = zip((*self.names, self.targets[output]), (*columns, targets[output]), strict=True)
+        return {name: "" if text == "1" else text for name, text in texts}
 
     def dimensions(self, output: int) -> Dimensions | None:
         """Return what units say of the formulas for a target."""
@@ -161,10 +175,12 @@ class Run:
         return run
 
     @classmethod
-    def read(cls, folder: Path, **changes: Any) -> Run:
-        """Open a run to look at it, whether or not it is being written to.
+    def read(cls, folder: Path, *, is_to_search: bool = True, **changes: Any) -> Run:
+        """Open a run, whether or not it is being written to.
 
         Args:
+            is_to_search: whether it is to go on; else it is only looked at, and functions that say what errors cost or
+                when to end need not be given.
             changes: settings that do not change what is searched (`CHANGEABLE`), and those that were functions, which
                 no file can hold.
 
@@ -194,7 +210,12 @@ class Run:
                         f"`{name}` of a run cannot be changed: it would be another search. Fit anew; what can be "
                         f"changed is {', '.join(CHANGEABLE)}."
                     )
-            kept = {name: value for name, value in given.items() if name not in changes}
+            unneeded = () if is_to_search else (*LIMITS, "loss")
+            kept = {
+                name: value
+                for name, value in given.items()
+                if name not in changes and not (name in unneeded and settings_io.is_function(value))
+            }
             settings = Settings.of(settings_io.from_values(kept) | changes)
             return cls(folder, settings, data, int(content["seed"]), content["known"])
         except (KeyError, TypeError, ValueError) as error:
@@ -346,7 +367,7 @@ class Run:
             Moment(
                 seconds=float(event["seconds"]),
                 charged=int(event["charged"]),
-                loss=float(event["loss"]),
+                loss=math.inf if event["loss"] is None else float(event["loss"]),
                 formula=str(event["formula"]),
             )
             for event in self.events
@@ -358,9 +379,15 @@ class Run:
         """The columns' own names; None where they had none."""
         return self.data.names if self.data.has_labels else None
 
-    def library(self, plan: Plan) -> Library:
-        """Return the tokens of the run's formulas."""
-        variables = Library.of([], self.data.names).tokens
+    def library(self, plan: Plan, formulas: Sequence[str]) -> Library:
+        """Return the tokens of some of the run's formulas: of many columns, only those that are in them."""
+        columns = list(range(len(self.data.names)))
+        if len(columns) > MOST_COLUMNS:
+            longest = max(map(len, self.data.names))
+            used = set().union(*(names_in(formula, longest) for formula in formulas))
+            columns = [column for column in columns if self.data.names[column] in used]
+        named = Library.of([], [self.data.names[column] for column in columns]).tokens if columns else ()
+        variables = [replace(token, column=column) for token, column in zip(named, columns, strict=True)]
         return Library((*variables, *plan.operators, constant()))
 
     def found(self, plan: Plan) -> dict[int, Found]:
@@ -369,7 +396,6 @@ class Run:
         Raises:
             DataError: where one is damaged.
         """
-        library = self.library(plan)
         ends = {event["output"]: event for event in self.events if event.get("event") == "found"}
         out = {}
         for output in range(self.data.y.shape[1]):
@@ -377,7 +403,7 @@ class Run:
             if not path.exists():
                 continue
             end = ends.get(output, {"reason": "The search has not ended.", "is_final": False})
-            equations = _read_csv(path, library)
+            equations = _read_csv(path, lambda formulas: self.library(plan, formulas))
             rows, rounding = end.get("rows", len(self.data.X)), end.get("rounding", 0.0)
             front = EquationFront(equations, str(end["reason"]), int(rows), float(rounding))
             out[output] = Found(front, bool(end["is_final"]))
@@ -451,7 +477,9 @@ _COLUMNS = ("Complexity", "Loss", "Score", "Equation", "Description", "Share")
 
 def _csv(front: EquationFront) -> str:
     buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
+    # Before Python 3.13 a carriage return alone does not make `csv` quote a field, and would end the line.
+    has_returns = any("\r" in str(item) for item in front.equations)
+    writer = csv.writer(buffer, lineterminator="\n", quoting=csv.QUOTE_ALL if has_returns else csv.QUOTE_MINIMAL)
     writer.writerow(_COLUMNS)
     for item in front.equations:
         numbers = [repr(float(value)) for value in (item.loss, item.score, item.description, item.share)]
@@ -459,10 +487,13 @@ def _csv(front: EquationFront) -> str:
     return buffer.getvalue()
 
 
-def _read_csv(path: Path, library: Library) -> tuple[Equation, ...]:
+def _read_csv(path: Path, library_of: Callable[[list[str]], Library]) -> tuple[Equation, ...]:
     try:
         with path.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
+        if not rows:
+            raise ValueError("it has no formula")
+        library = library_of([row["Equation"] for row in rows])
         return tuple(
             Equation(
                 Expression.parse(row["Equation"], library),
@@ -497,6 +528,11 @@ def _read_data(path: Path, described: Mapping[str, Any]) -> RunData:
         str(described["source"]),
         (tuple(described["units"][0]), tuple(described["units"][1])) if described["units"] else None,
     )
+
+
+def _unit_text(unit: UnitLike, dimension: Dimension) -> str:
+    """A unit as it was given; its dimension where that was no text."""
+    return unit if isinstance(unit, str) else str(dimension)
 
 
 def _other(slot: str) -> str:

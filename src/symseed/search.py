@@ -7,6 +7,7 @@ watch steps and are no part of it. Between two rounds it can be put away as a `S
 from __future__ import annotations
 
 import enum
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -54,7 +55,8 @@ class Budget:
     """When to stop at the latest."""
 
     expressions: int | None = 2_000_000
-    """Charged expressions: those sampled, and those that evolution touched, repeats included."""
+    """Charged expressions, repeats included: those sampled or drawn at random, those that evolution touched, those that
+    completion put together, and in a portfolio those that were assembled."""
 
     seconds: float | None = None
 
@@ -65,9 +67,11 @@ class Budget:
         """Refuse a search without an end."""
         if self.expressions is None and self.seconds is None:
             raise SettingsError("A budget limits `expressions`, `seconds` or both, but neither was given.")
-        if (self.expressions is not None and self.expressions < 1) or (self.seconds is not None and self.seconds <= 0):
+        limits = [limit for limit in (self.expressions, self.seconds) if limit is not None]
+        if not all(limit > 0 for limit in limits) or all(math.isinf(limit) for limit in limits):
             raise SettingsError(
-                f"A budget must be above 0, but `expressions` is {self.expressions} and `seconds` {self.seconds}."
+                f"A budget must be above 0 and come to an end, but `expressions` is {self.expressions} and `seconds` "
+                f"{self.seconds}."
             )
 
 
@@ -471,14 +475,14 @@ class _Ledger:
         self._index = index
         self._first = self._last = None
 
-    def add(self, scored: Scored, *, charged: int) -> bool:
-        """Take note of a round's rows as they were scored; return whether the search is over."""
+    def add(self, scored: Scored, *, charged: int) -> None:
+        """Take note of a round's rows as they were scored."""
         self._first = scored if self._first is None else self._first
         self._last = scored
-        return self.note(scored, charged=charged)
+        self.note(scored, charged=charged)
 
-    def note(self, scored: Scored, *, charged: int) -> bool:
-        """Take note of rows that are no population of the round; return whether the search is over."""
+    def note(self, scored: Scored, *, charged: int) -> None:
+        """Take note of rows that are no population of the round."""
         self._charged += charged
         if self._watch is not None:
             self._watch(scored)
@@ -495,7 +499,6 @@ class _Ledger:
             self._reason = StopReason.EXPRESSIONS
         elif self._budget.seconds is not None and self._budget.clock() - self._started >= self._budget.seconds:
             self._reason = StopReason.SECONDS
-        return self.is_over
 
     def _take(self, scored: Scored, row: int) -> None:
         self._best = scored.take(np.array([row]))

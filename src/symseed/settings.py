@@ -6,7 +6,7 @@ import difflib
 import math
 import numbers
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias
 
@@ -94,6 +94,8 @@ class Settings:
         jobs = 1 if self.n_jobs is None else _whole(self.n_jobs, "n_jobs", -math.inf)
         if jobs == 0:
             raise SettingsError("`n_jobs` must be at least 1, or -1 for all cores, but it is 0.")
+        _checked(self.warm_start, "warm_start", (bool, np.bool_), "true or false")
+        _check_seed(self.random_state)
         if self.output_directory is not None:
             _checked(self.output_directory, "output_directory", (str, os.PathLike), "the path of a folder")
         return Plan(
@@ -166,6 +168,16 @@ def _real(value: Any, name: str) -> float:
     return float(value)
 
 
+def _check_seed(value: Any) -> None:
+    """Refuse what scikit-learn's `check_random_state` does, with a sentence."""
+    is_seed = isinstance(value, numbers.Integral) and 0 <= int(value) < 2**32
+    if not (value is None or is_seed or value is np.random or isinstance(value, np.random.RandomState)):
+        raise SettingsError(
+            f"`random_state` must be None, a whole number from 0 to {2**32 - 1:,}, or a numpy RandomState, but it is "
+            f"{value!r}."
+        )
+
+
 def _sizes(given: Any, operators: Sequence[Token]) -> list[Constraint]:
     """Sizes of arguments by operator: one number for an operator of one argument, two for one of two."""
     out: list[Constraint] = []
@@ -220,8 +232,8 @@ def _operators(given: Any, argument: str, arity: int) -> tuple[Token, ...]:
     """The operators of a list, each of the arity that its list is for: by name, or functions of the user's own."""
     if given is None:
         return ()
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise SettingsError(f"`{argument}` must be a list of names, but it is {given!r}.")
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise SettingsError(f"`{argument}` must be a list of names, in an order, but it is {given!r}.")
     out: dict[str, Token] = {}
     for entry in given:
         token = custom(entry) if callable(entry) else _named(entry, argument, arity)
@@ -236,7 +248,7 @@ def _operators(given: Any, argument: str, arity: int) -> tuple[Token, ...]:
 
 def _named(name: Any, argument: str, arity: int) -> Token:
     known = {name: OPERATORS[ALIASES.get(name, name)] for name in (*OPERATORS, *ALIASES)}
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         fitting = [other for other, token in known.items() if token.arity == arity]
         close = difflib.get_close_matches(str(name), fitting, n=1)
         hint = f" Did you mean `{close[0]}`?" if close else ""

@@ -14,14 +14,14 @@ from symseed.constraints import Dimensions
 from symseed.dataset import Dataset, Floats
 from symseed.description import description_lengths, floor
 from symseed.equations import Equation, EquationFront, pareto
-from symseed.evaluation import evaluate
+from symseed.evaluation import settled
 from symseed.expression import Expression
 from symseed.library import Library
 from symseed.portfolio import Portfolio, PortfolioState, Turn, with_constants
 from symseed.scaling import Units
 from symseed.search import Budget, StopReason
 from symseed.settings import Plan
-from symseed.tidying import polished, tidied
+from symseed.tidying import tidied
 from symseed.tokens import constant
 from symseed.writing import Part, Writer, part_of
 
@@ -32,8 +32,8 @@ MOST_ROWS = 10_000
 
 _CONDITION = "The early stop condition is met."
 _SQUARES_FIT = (1e-100, 1e100)  # largest |y| whose squared errors neither overflow nor vanish
+_POWERS_FIT = (1e-30, 1e30)  # largest |x| whose powers do not, as derivatives by constants and squared
 _MOST_FITS = 20  # of a formula on the front, each of 100 iterations
-_GAIN = 1e-7  # share of the error that another fit must take away to be worth one more
 _SAME = 1e-6  # share of its values by which a formula may differ in other units
 
 
@@ -99,8 +99,10 @@ class TargetSearch:
         self._units = Units.of(self._data) if self._writer.has("mul") else ones
         loss = None if plan.loss is None else plan.loss.in_units(self._units.target)
         self._scaled = self._units.scaled(self._data).with_loss(loss)
-        # Whether squared errors neither overflow nor vanish; else descriptions are those of the scaled formulas.
-        self._has_squares = _SQUARES_FIT[0] < self._units.target < _SQUARES_FIT[1]
+        # Whether squares neither overflow nor vanish; else descriptions are those of the scaled formulas.
+        self._has_squares = _SQUARES_FIT[0] < self._units.target < _SQUARES_FIT[1] and all(
+            _POWERS_FIT[0] < unit < _POWERS_FIT[1] for unit in self._units.columns
+        )
         self._budget = Budget(plan.max_evals, None if seconds is None else max(seconds, 1e-3))
         self._known = [part for part in map(self._writer.part, known) if part is not None]
         self._portfolio: Portfolio | None = None
@@ -215,16 +217,8 @@ class TargetSearch:
         return []
 
     def _settled(self, part: Part) -> Part:
-        """A formula fitted until that gains nothing more, which takes long where constants can stand in for others."""
         row = self._writer.population([part])
-        error = math.inf
-        for _ in range(_MOST_FITS):
-            row = polished(row, self._data)
-            after = float(evaluate(row, self._data).error[0])
-            if not after < error * (1.0 - _GAIN):
-                break
-            error = after
-        return part_of(row, 0)
+        return part_of(settled(row, self._data, most=_MOST_FITS)[0], 0) if self._writer.library.has_constants else part
 
     def _judged(self, part: Part, searched: Part) -> list[Equation]:
         """A formula with its loss on all rows; none where it has no value at some row that counts.
@@ -266,12 +260,10 @@ def _mean_square(y: Floats, prediction: Floats, weights: Floats) -> float:
 
 def _sampled(dataset: Dataset, seed: int) -> Dataset:
     """The rows that count, and of many a sample."""
-    rows = np.flatnonzero(dataset.weights > 0.0)
-    if len(rows) > MOST_ROWS:
-        rows = np.sort(np.random.default_rng(seed).choice(rows, MOST_ROWS, replace=False))
-    if len(rows) == len(dataset):
-        return dataset
-    return Dataset.of(dataset.X[rows], dataset.y[rows], dataset.weights[rows], dataset.names)
+    counted = dataset.counted()
+    if len(counted) <= MOST_ROWS:
+        return counted
+    return counted.take(np.sort(np.random.default_rng(seed).choice(len(counted), MOST_ROWS, replace=False)))
 
 
 def _distinct(dataset: Dataset) -> Dataset:
