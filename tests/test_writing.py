@@ -34,6 +34,13 @@ def values(part: Part, writer: Writer = WRITER) -> Floats:
     return np.asarray(predict(writer.population([part]), DATA).value[0])
 
 
+def test_parts_that_are_the_same_are_equal_wherever_they_come_from() -> None:
+    rows = Population.from_expressions([Expression.parse_prefix("add mul const(2.5) a a", LIBRARY)] * 2)
+    first, second = part_of(rows, 0), part_of(rows, 1)
+    assert first == second
+    assert len({first, second}) == 1
+
+
 def test_the_smallest_parts_are_variables_and_numbers() -> None:
     assert [text(part) for part in (A, B, C)] == ["a", "b", "c"]
     assert text(WRITER.number(2.5)) == "const(2.5)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,11 @@ class Part:
 
     ids: tuple[int, ...]
     constants: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        """Have one NaN beside all tokens without a value: two parts that are the same are then equal."""
+        constants = tuple(math.nan if math.isnan(value) else value for value in self.constants)
+        object.__setattr__(self, "constants", constants)
 
     def __len__(self) -> int:
         """Return the number of tokens."""
