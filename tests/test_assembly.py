@@ -111,6 +111,15 @@ def test_an_operator_is_put_around_a_hole_of_the_very_best() -> None:
     assert best(assembler(TWO, data, none).next(near), TWO, data)[1] > 1e-6
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_polynomial_within_a_function_is_found_under_noise(seed: int) -> None:
+    library = Library.of(KOZA, 1)
+    x = np.random.default_rng(seed).uniform(0.0, 2.0, 30)
+    data = Dataset.of(x, np.log((x + 1.0) * (x * x + 1.0))).with_noise(0.01, seed=seed)
+    found = [str(Expression(library, part.ids, part.constants)) for part in assembler(library, data).first()]
+    assert "log((x1 + 1.0) * (x1 * x1 + 1.0))" in found
+
+
 def test_next_knows_the_pieces_of_what_it_is_given() -> None:
     """Half of a product that no small feature is, and the other half: together they are the sum of two pieces."""
     long = "exp sin mul x1 add x1 mul x2 x2"

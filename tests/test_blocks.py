@@ -197,6 +197,46 @@ def test_a_polynomial_of_some_columns_is_written_with_their_variables() -> None:
     np.testing.assert_allclose(values(own, part, X), 2.0 * X[:, 2] + 5.0 * X[:, 0] ** 2, rtol=1e-12, atol=1e-14)
 
 
+@given(
+    st.lists(st.lists(st.integers(-4, 4), min_size=2, max_size=3), min_size=2, max_size=3),
+    st.sampled_from([1.0, -0.5, 3.0]),
+)
+@settings(max_examples=60)
+def test_a_product_is_never_written_longer_than_its_factors_and_has_its_values(
+    factors: list[list[int]], scale: float
+) -> None:
+    """Factors are coefficients, the lowest power first."""
+    whole = np.array([scale])
+    for factor in factors:
+        whole = np.convolve(whole, factor)
+    if not whole.any():
+        return
+    write, product = writer(1), of({(i,): float(value) for i, value in enumerate(whole) if value != 0.0})
+    found = blocks.written(write, product)
+    X = np.linspace(-2.0, 2.0, 9)[:, None]
+    np.testing.assert_allclose(values(write, found, X), at(product, X), rtol=1e-9, atol=1e-9)
+    parts = [of({(i,): float(value) for i, value in enumerate(factor) if value}) for factor in factors]
+    apart = write.scaled(scale, write.product([blocks.written(write, part) for part in parts if part.exponents]))
+    assert len(found) <= len(apart) + 4, "a common factor may stand in one place or in another"
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "text"),
+    [
+        ([1, 1, 1, 1], "(x1 + 1.0) * (x1 * x1 + 1.0)"),
+        ([1, 3, 3, 1], "(x1 + 1.0) * (x1 + 1.0) * (x1 + 1.0)"),
+        ([0, 1, 1, 1, 1, 1, 1, 1, 1], "x1 * (x1 + 1.0) * (x1 * x1 + 1.0) * (x1 * x1 * x1 * x1 + 1.0)"),
+        ([1.5, -2.5, 1], "(x1 + -1.5) * (x1 + -1.0)"),
+        ([1, 0, -3, 0, 0, 1], "1.0 + x1 * x1 * (-3.0 + x1 * x1 * x1)"),
+        ([1, 2.3, 1], "1.0 + x1 * (2.3 + x1)"),
+    ],
+)
+def test_a_polynomial_that_is_shorter_as_a_product_is_written_as_one(coefficients: list[float], text: str) -> None:
+    write = writer(1)
+    part = blocks.written(write, of({(i,): float(value) for i, value in enumerate(coefficients) if value}))
+    assert str(write.population([part])[0]) == text
+
+
 def test_small_polynomials_are_written_as_a_person_would() -> None:
     own = writer(1)
     shown: dict[str, dict[Exponents, float]] = {

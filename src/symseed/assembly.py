@@ -16,7 +16,7 @@ import numpy as np
 
 from symseed import _core, blocks, matching, probes
 from symseed.dataset import Dataset, Floats
-from symseed.description import floor
+from symseed.description import description_lengths, floor
 from symseed.evaluation import predict
 from symseed.writing import Part, Writer
 
@@ -46,6 +46,8 @@ class AssemblySettings:
     """Holes with one more operator around them that are tried beside, those of the best formulas first."""
     matches: int = 24
     """Formulas that one round gives of each kind."""
+    promising: int = 8
+    """Holes that polynomials are solved for in one round."""
     blocks: bool = True
     """Whether holes are filled with polynomials and rational functions too."""
 
@@ -340,31 +342,41 @@ class Assembler:
     def _blocks(self, contexts: Sequence[Context]) -> list[Part]:
         """Polynomials in the holes where they describe the data best."""
         X = self._data.X[:, self._writer.columns]
-        found: list[tuple[float, Part]] = []
+        found: dict[Part, None] = {}
         for context in self._promising(contexts, X):
             for degree in blocks.degrees(X.shape[1], len(X)):
                 solved = blocks.polynomial(self._writer, X, context.wish, context.weight, degree)
                 if solved is not None:
-                    length = solved[1] + context.rest * self._token
-                    found.append((length, self._fill(context, blocks.written(self._writer, solved[0]))))
-        found.sort(key=lambda pair: pair[0])
-        return [part for _, part in found[: self._settings.matches]]
+                    found[self._fill(context, blocks.written(self._writer, solved[0]))] = None
+        # By the description of the whole: that of a block alone is in the units of its hole.
+        parts = list(found)
+        if not parts:
+            return []
+        lengths = description_lengths(self._writer.population(parts), self._data)
+        return [parts[i] for i in np.argsort(lengths, kind="stable")[: self._settings.matches]]
 
     def _promising(self, contexts: Sequence[Context], X: Floats) -> list[Context]:
-        """The contexts in which a polynomial of middling degree leaves the least error."""
+        """The contexts in which a polynomial of some degree describes the data best."""
         options = list(blocks.degrees(X.shape[1], len(X)))
         if not options:
             return []
-        design = blocks.design(X, blocks.monomials(X.shape[1], options[len(options) // 2]))
+        exponents = blocks.monomials(X.shape[1], options[-1])
+        design = blocks.design(X, exponents)
         if not np.abs(design).max() < blocks.LARGEST_VALUE:
             return []
+        # Half of what all terms cost: of a polynomial worth having, many are 0, or have a factor of 1.
+        prices = 0.5 * np.cumsum([blocks.token_cost(self._writer, powers) for powers in exponents])
+        # By degree: its last monomial.
+        last = [max(i for i, powers in enumerate(exponents) if sum(powers) <= degree) for degree in options]
         lengths = []
         for context in contexts:
             root = np.sqrt(context.weight)
-            solution = np.linalg.lstsq(root[:, None] * design, root * context.wish, rcond=None)[0]
-            error = np.sum((root * (design @ solution - context.wish)) ** 2)
-            lengths.append(float(self._length(error, np.float64(context.rest))))
-        return [contexts[i] for i in np.argsort(lengths, kind="stable")[:8]]
+            matrix, goal = root[:, None] * design, root * context.wish
+            basis = np.linalg.qr(matrix / (np.linalg.norm(matrix, axis=0) + 1e-300))[0]
+            rest = goal[:, None] - np.cumsum(basis * (goal @ basis), axis=1)[:, last]
+            length = self._length(np.sum(rest**2, axis=0), np.float64(context.rest)) + prices[last]
+            lengths.append(float(np.min(length)))
+        return [contexts[i] for i in np.argsort(lengths, kind="stable")[: self._settings.promising]]
 
     def _rationals(self, context: Context) -> list[tuple[float, Part]]:
         X = self._data.X[:, self._writer.columns]

@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,8 @@ LARGEST_VALUE = 1e100
 """Squares of larger values are no numbers."""
 MOST_TERMS = 36
 """Monomials of the largest polynomial that is tried."""
+_LARGEST_DENOMINATOR = 12
+"""Of coefficients of a polynomial that may be a product."""
 _ROUNDING = 1e-14
 """Errors below this share of the wish's root mean square are rounding."""
 
@@ -197,11 +200,15 @@ class _Reduction:
 
 
 def written(writer: Writer, polynomial_: Polynomial) -> Part:
-    """Write a polynomial out, as a sum or nested (Horner), whichever is shorter."""
+    """Write a polynomial out, as a sum, nested (Horner) or as a product, whichever is shorter."""
     forms = [_as_sum(writer, polynomial_)]
     if len(writer.columns) == 1:
-        forms.append(_nested(writer, polynomial_))
-    return min(forms, key=len)
+        forms += [_nested(writer, polynomial_), *_as_product(writer, polynomial_)]
+    return min(forms, key=lambda part: (len(part), sum(numbers.cost(value) or 0.0 for value in _numbers_of(part))))
+
+
+def _numbers_of(part: Part) -> list[float]:
+    return [value for value in part.constants if not math.isnan(value)]
 
 
 def _as_sum(writer: Writer, polynomial_: Polynomial) -> Part:
@@ -230,6 +237,56 @@ def _nested(writer: Writer, polynomial_: Polynomial) -> Part:
             is_one = k == len(pairs) - 1 and pairs[k][1] == 1.0
             part = power if is_one else writer.apply("mul", power, part)
     return part
+
+
+def _as_product(writer: Writer, polynomial_: Polynomial) -> list[Part]:
+    """The polynomial as a product of others with rational coefficients; nothing where it is none, or has other ones."""
+    rationals = [Fraction(factor).limit_denominator(_LARGEST_DENOMINATOR) for factor in polynomial_.coefficients]
+    if not polynomial_.coefficients or any(
+        abs(float(rational_) - factor) > 1e-12 * abs(factor)
+        for rational_, factor in zip(rationals, polynomial_.coefficients, strict=True)
+    ):
+        return []
+    powers = [power for (power,) in polynomial_.exponents]
+    lowest = min(powers)
+    dense = [Fraction(0)] * (max(powers) - lowest + 1)  # of the lowest power first
+    for power, rational_ in zip(powers, rationals, strict=True):
+        dense[power - lowest] = rational_
+    factors = []
+    for divisor in _divisors(dense):
+        while len(dense) > len(divisor) and (quotient := _quotient(dense, divisor)) is not None:
+            factors.append(divisor)
+            dense = quotient
+    if not factors:
+        return []
+    leading = dense[-1]
+    dense = [rational_ / leading for rational_ in dense]
+    parts = [] if lowest == 0 else [writer.power(writer.columns[0], lowest)]
+    for rationals in (*factors, *([dense] if len(dense) > 1 else [])):
+        terms = [(i, float(rational_)) for i, rational_ in enumerate(rationals) if rational_ != 0]
+        parts.append(written(writer, Polynomial(tuple((i,) for i, _ in terms), tuple(factor for _, factor in terms))))
+    return [writer.scaled(float(leading), writer.product(parts))]
+
+
+def _divisors(dense: list[Fraction]) -> list[list[Fraction]]:
+    """Polynomials of degree 1 and 2 that may divide another, by its roots and pairs of them."""
+    roots = np.roots([float(rational_) for rational_ in reversed(dense)])
+    out: dict[tuple[Fraction, ...], None] = {}
+    for root in roots[roots.imag >= 0.0]:
+        values = [-root.real] if abs(root.imag) < 1e-3 else [abs(root) ** 2, -2.0 * root.real]
+        out[(*(Fraction(float(v)).limit_denominator(_LARGEST_DENOMINATOR) for v in values), Fraction(1))] = None
+    return [list(divisor) for divisor in out]
+
+
+def _quotient(dense: list[Fraction], divisor: list[Fraction]) -> list[Fraction] | None:
+    """The quotient of two polynomials, the divisor's leading coefficient being 1; None where something remains."""
+    rest, out = list(dense), []
+    while len(rest) >= len(divisor):
+        factor = rest.pop()
+        out.append(factor)
+        for i, rational_ in enumerate(reversed(divisor[:-1])):
+            rest[-1 - i] -= factor * rational_
+    return None if any(rest) else out[::-1]
 
 
 def rational(
