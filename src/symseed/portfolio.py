@@ -36,7 +36,7 @@ from symseed.reward import Metric
 from symseed.search import Budget, Search, SearchSettings, Snapshot, Step, StopReason
 from symseed.space import SearchSpace
 from symseed.task import Scored
-from symseed.tidying import polished, simplified, tidied
+from symseed.tidying import polished, refitted, tidied
 from symseed.tokens import TokenKind, constant, literal
 from symseed.writing import Part, Writer, part_of
 
@@ -396,7 +396,7 @@ class Portfolio:
         least = lengths.min(axis=0)
         order = np.argsort(least, kind="stable")[: self._settings.tidied]
         chosen = [part_of(forms[shorter[i]], int(i)) for i in order if np.isfinite(least[i])]
-        for tidy in (simplified, tidied):
+        for tidy in (refitted, tidied):
             self._pool.add(self._possible([tidy(self._writer, part, self._dataset) for part in chosen]))
 
     def _legal_space(self) -> SearchSpace | None:

@@ -82,7 +82,7 @@ def tidied(writer: Writer, part: Part, dataset: Dataset) -> Part:
     for _ in range(_MOST_STEPS):
         if not math.isfinite(length):
             break
-        trials = [_refitted(writer, step, dataset) for step in _steps(writer, part, dataset)]
+        trials = [refitted(writer, step, dataset) for step in _steps(writer, part, dataset)]
         lengths = [_length(writer, trial, dataset) for trial in trials]
         if not trials or min(lengths) > length:
             break
@@ -223,8 +223,8 @@ def _changed(part: Part, place: int, value: float) -> Part:
     return Part(part.ids, (*part.constants[:place], value, *part.constants[place + 1 :]))
 
 
-def _refitted(writer: Writer, part: Part, dataset: Dataset) -> Part:
-    """The formula with the constants that are not plain fitted anew, and what then does nothing left out."""
+def refitted(writer: Writer, part: Part, dataset: Dataset) -> Part:
+    """Return a formula with the constants that are not plain fitted anew, and what then does nothing left out."""
     free = [i for i in _constants(writer, part) if numbers.cost(part.constants[i]) is None]
     if free:
         fitted = fit(_frozen(writer, part, free), dataset, FitSettings(iterations=30))[0]
