@@ -53,8 +53,29 @@ def test_every_module_says_what_it_is_for_in_its_first_line(name: str) -> None:
     assert len(module.__doc__.splitlines()[0]) > 20
 
 
+def loaded_by(script: str) -> set[str]:
+    script += "; import sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
 def test_importing_needs_numpy_and_nothing_heavier() -> None:
-    script = "import sys, symseed; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
-    loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()
+    loaded = loaded_by("import symseed")
     assert "numpy" in loaded
-    assert not {"torch", "sympy", "pandas", "sklearn", "scipy", "matplotlib", "click"} & set(loaded)
+    assert not {"torch", "sympy", "pandas", "sklearn", "scipy", "matplotlib", "click"} & loaded
+
+
+@pytest.mark.parametrize(
+    ("arguments", "heavy"),
+    [
+        (["--version"], {"sympy", "pandas", "sklearn", "rich"}),
+        (["evaluate", "planets", "axis_au^1.5", "--target", "period_days"], {"sympy", "pandas", "sklearn", "rich"}),
+        (["bench", "list"], {"sympy", "pandas", "sklearn", "rich"}),
+        (["--help"], {"sympy", "matplotlib"}),
+    ],
+    ids=lambda value: " ".join(value),
+)
+def test_a_command_loads_only_what_it_needs(arguments: list[str], heavy: set[str]) -> None:
+    loaded = loaded_by(f"from symseed.cli import commands; commands({arguments!r}, standalone_mode=False)")
+    assert {"click", "symseed"} <= loaded
+    assert not heavy & loaded

@@ -24,9 +24,9 @@ import pandas as pd
 import pytest
 
 from symseed import DataError, Dataset, Expression, Library, SettingsError, SymbolicRegressor, cli, tables
-from symseed.live import plain
 from symseed.portfolio import Portfolio
 from symseed.target import MOST_ROWS
+from symseed.terminal import plain
 from symseed.writing import Part
 
 RNG = np.random.default_rng(0)

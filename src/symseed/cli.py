@@ -20,9 +20,9 @@ from symseed.evaluation import Errors, Failure, fit, settled
 from symseed.expression import Expression
 from symseed.fitting import FitSettings
 from symseed.library import Library
-from symseed.live import plain
 from symseed.parsing import numbers_in
 from symseed.population import Population
+from symseed.terminal import plain
 from symseed.tokens import OPERATORS
 
 ELSEWHERE = {
@@ -33,8 +33,8 @@ ELSEWHERE = {
     "resume": ("cli_runs", "resume"),
     "show": ("cli_runs", "show"),
 }
-"""Commands of other modules, and what they are called there. They are loaded when they are asked for: scikit-learn,
-pandas and sympy take longer to load than most commands to run."""
+"""Commands of other modules, and what they are called there. They are loaded when they are asked for: scikit-learn
+takes longer to load than most commands to run."""
 _MOST_FITS = 200  # of a formula, each of 100 iterations: constants that can stand in for one another take thousands
 
 

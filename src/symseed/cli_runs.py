@@ -26,12 +26,13 @@ from symseed.errors import SettingsError
 from symseed.estimator import SymbolicRegressor
 from symseed.exporting import FORMATS, export
 from symseed.expression import Expression
-from symseed.live import Display, plain
+from symseed.live import Display
 from symseed.page import ReportContent, report_html
 from symseed.runs import Run, RunData
 from symseed.search import Budget
 from symseed.settings import Settings
 from symseed.target import Progress
+from symseed.terminal import plain
 
 Watch: TypeAlias = Callable[[int, Progress], None]
 

@@ -20,8 +20,6 @@ import types
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import sympy
-
 from symseed import presenting
 from symseed.errors import SettingsError
 from symseed.exporting_languages import (
@@ -200,6 +198,8 @@ def _form(language: Language, token: Token, arguments: Sequence[Piece]) -> Form:
 
 
 def _sympy(expression: Expression, name: str) -> str:  # noqa: ARG001 - an expression has no name
+    import sympy  # slow to load, and for this format only
+
     check(expression, OPERATORS, "sympy")
     return str(sympy.srepr(presenting.to_sympy(expression)))
 

@@ -6,6 +6,7 @@ What cannot be read is refused with a sentence that names the column, what was f
 from __future__ import annotations
 
 import collections
+import sys
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,6 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from symseed.dataset import LARGEST_EXACT, Floats, warn_of_rounding
 from symseed.errors import DataError, listed, shown
@@ -141,6 +141,12 @@ def _array(values: Any, what: str) -> npt.NDArray[Any]:
         raise DataError(f"`{what}` must be a table of numbers, but its rows differ in length.") from error
 
 
+def _missing_values() -> tuple[Any, ...]:
+    # Whoever has a value of pandas has imported it; whoever has not need not wait for it.
+    pandas = sys.modules.get("pandas")
+    return (None,) if pandas is None else (None, pandas.NA, pandas.NaT)
+
+
 def _numbers(column: npt.NDArray[Any], what: str) -> Floats:
     """Read one column as float64."""
     kind = column.dtype.kind
@@ -150,7 +156,8 @@ def _numbers(column: npt.NDArray[Any], what: str) -> Floats:
         raise DataError(f"Complex data not supported: {what} must hold real numbers. Give real and imaginary parts.")
     if kind in _KINDS:
         raise DataError(_refusal(what, _KINDS[kind]))
-    missing = np.flatnonzero(np.asarray([value is None or value is pd.NA or value is pd.NaT for value in column]))
+    nothing = _missing_values()
+    missing = np.flatnonzero([any(value is other for other in nothing) for value in column])
     if len(missing):
         raise DataError(_unusable(what, "a missing value", int(missing[0]), len(missing)))
     out = np.empty(len(column))

@@ -17,15 +17,10 @@ from rich.text import Text
 from symseed.equations import EquationFront
 from symseed.search import Budget
 from symseed.target import Progress
+from symseed.terminal import plain
 
-_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
 _MOST_ROWS = 15
 _WIDE_BAR = 40
-
-
-def plain(text: str) -> str:
-    """Return a text that moves no cursor and rings no bell, whatever the names in it hold."""
-    return text.translate(_CONTROLS)
 
 
 class Display:

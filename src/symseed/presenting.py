@@ -1,6 +1,7 @@
 """Formulas in the notations of others: sympy's objects, LaTeX, and MathML for web pages.
 
 Everything is built token by token from our own tree; no text is ever read as a formula, so a column may have any name.
+sympy takes longer to load than many a search, so it is loaded where it is used.
 """
 
 from __future__ import annotations
@@ -11,8 +12,6 @@ import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
-
-import sympy
 
 from symseed.errors import SettingsError
 from symseed.expression import Expression
@@ -46,6 +45,8 @@ _MATHML = {"&ExponentialE;": "e", "&ImaginaryI;": "i", "<mo>-</mo>": "<mo>−</m
 
 def to_sympy(expression: Expression) -> Sym:
     """Return an expression as a sympy object, whose symbols have the names of the columns."""
+    import sympy
+
     return _built(expression, sympy.Symbol, None)
 
 
@@ -57,6 +58,8 @@ def to_text(expression: Expression) -> str:
 
 def to_latex(expression: Expression) -> str:
     """Return an expression as LaTeX, its numbers to a few digits; names that are no symbols stand as upright text."""
+    import sympy
+
     # sympy would see accents, powers and absolute values in names: `AABS` would be |A|.
     names = {sympy.Symbol(token.name): _latex_name(token.name) for token in used(expression)}
     # With a dot where two names could run together.
@@ -66,6 +69,8 @@ def to_latex(expression: Expression) -> str:
 
 def to_mathml(expression: Expression) -> str:
     """Return an expression as a MathML element, its numbers to a few digits; names are escaped."""
+    import sympy
+
     # sympy does not escape names, so it does not see them: each column has letters in its place.
     names = {token.name: f"Zq{_letters(place)}qZ" for place, token in enumerate(used(expression))}
     built = _built(expression, lambda name: sympy.Symbol(names[name]), DIGITS)
@@ -121,6 +126,8 @@ def _built(expression: Expression, symbol: Callable[[str], Sym], digits: int | N
 
     Operators of the user's own are written out where it is known what they stand for; others are functions by name.
     """
+    import sympy
+
     expression = expression.expanded()
 
     def number(kind: str, value: str) -> Sym:  # noqa: ARG001 - literals and constants are numbers alike
@@ -163,6 +170,8 @@ def build(
 
 def _operators() -> dict[str, tuple[int, Callable[..., Sym]]]:
     """Each operator of `opcodes.hpp` in sympy's terms, with its arity."""
+    import sympy
+
     return {
         "add": (2, lambda a, b: a + b),
         "sub": (2, lambda a, b: a - b),
