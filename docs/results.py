@@ -422,12 +422,16 @@ def _errors(
     average: Callable[[Sequence[float]], float],
 ) -> str:
     lines, averages = [], []
-    for problem in benchmarks.SETS[name]:
-        runs = source.ended("nggp", problem)
-        value = average([report.rmse(run) for run in runs]) if runs else None
-        averages.append(value)
-        recovered = f"{sum(run.is_recovered for run in runs)} of {len(runs)}" if runs else "-"
-        lines.append([problem, recovered, _error(value), *(_error(column[problem]) for column in figures.values())])
+    for printed in benchmarks.SETS[name]:
+        for problem in (printed, f"{printed}/code"):
+            runs = source.ended("nggp", problem)
+            value = average([report.rmse(run) for run in runs]) if runs else None
+            if problem == printed:
+                averages.append(value)
+            elif value is None:
+                continue
+            theirs = [_error(column[printed]) for column in figures.values()]
+            lines.append([problem, _count(runs), _error(value), *theirs])
     known = [value for value in averages if value is not None]
     ours = statistics.fmean(known) if len(known) == len(averages) else None
     lines.append(
@@ -651,7 +655,7 @@ BLOCKS = {
     ),
     "nguyen": Block(_nguyen, problems=("Nguyen",), method_names=("nggp", "dsr", "pqt", "vpg", "gp")),
     "jin": Block(_jin, problems=("Jin",), method_names=("nggp",)),
-    "neat": Block(_neat, problems=("Neat",), method_names=("nggp",)),
+    "neat": Block(_neat, problems=("Neat", "Neat-6/code", "Neat-9/code"), method_names=("nggp",)),
     "hard-cases": Block(_hard_cases, problems=("Nguyen-12", "R-1", "R-2"), method_names=("nggp", "dsr")),
     "runtime": Block(_runtime, problems=("Nguyen-paper",), method_names=("nggp",), figure="time"),
     "differences": Block(_differences),

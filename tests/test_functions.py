@@ -40,12 +40,13 @@ from symseed.completion import Completer
 from symseed.constraints import PAPER
 from symseed.functions import MOST_STEPS
 from symseed.methods import METHODS
-from symseed.portfolio import PortfolioSettings, Track
+from symseed.portfolio import PortfolioSettings
 from symseed.presenting import to_latex, to_mathml, to_sympy
 from symseed.recovery import Verdict, check
 from symseed.search import Budget, StopReason
 from symseed.task import Scored
 from symseed.tidying import simplified
+from symseed.tracks import Track
 from symseed.writing import Writer
 
 Array = Any

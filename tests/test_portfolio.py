@@ -30,9 +30,11 @@ from symseed.errors import DataError
 from symseed.evolution import EvolutionSettings
 from symseed.front import Front
 from symseed.losses import Loss
-from symseed.portfolio import Formula, Portfolio, PortfolioSettings, PortfolioState, Solution, Track, Turn
+from symseed.pool import Formula, Pool
+from symseed.portfolio import Portfolio, PortfolioSettings, PortfolioState, Solution, Turn
 from symseed.recovery import Checker, Verdict
 from symseed.search import Budget, SearchSettings, StopReason
+from symseed.tracks import Track, TrackRun
 from symseed.units import Dimension
 from symseed.writing import Part, Writer
 
@@ -233,8 +235,8 @@ def test_samples_are_drawn_from_many_and_all_of_them_are_judged() -> None:
     data = Dataset.of(many, np.exp(many) - 2.0 * many)
     settings = dataclasses.replace(SMALL, samples=50)
     running = Portfolio(KOZA, data, settings, seed=0, budget=Budget(3_000))
-    assert len(running.sample) == 50
-    assert set(running.sample.y) <= set(data.y)
+    assert len(running.common.sample) == 50
+    assert set(running.common.sample.y) <= set(data.y)
     (turn,) = running.turns()
     assert turn.best.mean_square == pytest.approx(
         float(np.mean((turn.best.expression.evaluate(many) - data.y) ** 2)), abs=1e-28
@@ -323,6 +325,12 @@ def test_a_portfolio_that_cannot_run_is_refused() -> None:
     for name, value in wrong.items():
         with pytest.raises(SettingsError, match=f"`{name}` of a portfolio must be at least 1, but it is 0"):
             dataclasses.replace(SMALL, **{name: value})
+    wrong = dict.fromkeys(("max_length", "rounds", "first_turn"), 0)
+    for name, value in wrong.items():
+        with pytest.raises(SettingsError, match=f"`{name}` of a track must be at least 1, but it is 0"):
+            dataclasses.replace(SMALL.tracks[0], **{name: value})
+    with pytest.raises(SettingsError, match="`framed` of assembly must be at least 0, but it is -1"):
+        AssemblySettings(framed=-1)
 
 
 def test_samples_without_weight_are_as_if_they_were_not_there() -> None:
@@ -350,15 +358,16 @@ class Interrupt:
     def __init__(self, at: int) -> None:
         self.left = at
 
-    def __call__(self, *arguments: object) -> None:
+    def __call__(self, *arguments: object) -> list[Part]:
         self.left -= 1
         if self.left <= 0:
             raise KeyboardInterrupt
+        return []
 
 
 @pytest.mark.parametrize("at", [1, 2, 5])
 def test_an_interrupt_between_rounds_returns_the_best_so_far(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(portfolio._Run, "turn", Interrupt(at))
+    monkeypatch.setattr(TrackRun, "turn", Interrupt(at))
     solution = solve(noisy())
     assert solution.reason is StopReason.INTERRUPTED
     assert solution.best == solution.history[-1].best
@@ -394,7 +403,7 @@ def test_an_interrupt_while_the_first_formulas_are_put_together_returns_the_mean
 
 
 def test_an_interrupt_before_there_is_anything_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(portfolio._Pool, "add", Interrupt(1))
+    monkeypatch.setattr(Pool, "add", Interrupt(1))
     with pytest.raises(KeyboardInterrupt):
         solve(noisy())
 
@@ -435,7 +444,7 @@ def test_a_front_holds_the_choice_also_where_a_shorter_one_errs_less() -> None:
     many = np.tile(x, 100)
     factor = float(many @ (many + np.sin(many)) / (many @ many))
     data = Dataset.of(many, 0.50005 * factor * many + 0.49995 * (many + np.sin(many)))
-    pool = portfolio._Pool(writer, data)
+    pool = Pool(writer, data)
     pool.add([read(f"mul const({factor!r}) x1", writer), read("add x1 sin x1", writer)])
     assert pool.best is not None
     assert str(pool.best.expression) == "x1 + sin(x1)"
@@ -446,7 +455,7 @@ def test_a_front_holds_the_number_that_is_chosen_in_the_place_of_a_variable() ->
     """A variable alone has no constant to describe, but must explain something to be chosen."""
     writer = Writer(Library((*KOZA.tokens, *Library.of(["const"], 0).tokens)))
     data = Dataset.of(x, x + 2.0 * np.random.default_rng(7).normal(size=len(x)))
-    pool = portfolio._Pool(writer, data)
+    pool = Pool(writer, data)
     pool.add([read("x1", writer), read(f"const({float(data.y.mean())!r})", writer)])
     assert pool.best is not None
     assert pool.best.expression.tokens[0].name == "const"
@@ -457,7 +466,7 @@ def test_a_front_holds_the_number_that_is_chosen_in_the_place_of_a_variable() ->
 def test_of_each_length_the_shortest_description_is_kept() -> None:
     writer = Writer(Library((*KOZA.tokens, *Library.of(["const"], 0).tokens)))
     data = noisy(0, 2.0 * x)
-    pool = portfolio._Pool(writer, data)
+    pool = Pool(writer, data)
     assert pool.front() == ()
     assert not pool.is_solved
     pool.add(
@@ -476,7 +485,7 @@ def test_a_solution_with_as_many_constants_as_samples_explains_nothing() -> None
     writer = Writer(Library((*KOZA.tokens, *Library.of(["const"], 0).tokens)))
     for count, is_answer in ((3, False), (40, True)):
         data = Dataset.of(x[:count], 2.12345678 * x[:count] + 1.3456789)  # numbers that are not plain
-        pool = portfolio._Pool(writer, data)
+        pool = Pool(writer, data)
         pool.add([read("add mul const(2.12345678) x1 const(1.3456789)", writer)])
         assert pool.is_solved is is_answer
 

@@ -17,6 +17,7 @@ import numpy as np
 from symseed import _core, blocks, matching, probes
 from symseed.dataset import Dataset, Floats
 from symseed.description import description_lengths, floor
+from symseed.errors import SettingsError
 from symseed.evaluation import predict
 from symseed.writing import Part, Writer
 
@@ -50,6 +51,14 @@ class AssemblySettings:
     """Holes that polynomials are solved for in one round."""
     blocks: bool = True
     """Whether holes are filled with polynomials and rational functions too."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot run."""
+        at_least_one = ("features", "more_features", "samples")
+        for name in (*at_least_one, "paired", "newer", "framed", "matches", "promising"):
+            value, least = getattr(self, name), int(name in at_least_one)
+            if value < least:
+                raise SettingsError(f"`{name}` of assembly must be at least {least}, but it is {value}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,6 +120,14 @@ class Library:
         """Whether expressions may hold fitted constants."""
         return bool(self.is_constant.any())
 
+    def with_constant(self) -> Library:
+        """Return the same with one fitted constant, at its end."""
+        return Library((*(token for token in self.tokens if token.kind is not TokenKind.CONSTANT), tokens.constant()))
+
+    def without_constants(self) -> Library:
+        """Return the same without fitted constants."""
+        return Library(tuple(token for token in self.tokens if token.kind is not TokenKind.CONSTANT))
+
     def ids(self, names: Iterable[str]) -> list[int]:
         """Return the ids of tokens by name or alias; names that are not in the library are left out."""
         own = {token.name for token in self.tokens}

@@ -16,10 +16,11 @@ from symseed.errors import SettingsError
 from symseed.evolution import EvolutionSettings
 from symseed.library import Library
 from symseed.policy import PolicySettings
-from symseed.portfolio import PortfolioSettings, Track
+from symseed.portfolio import PortfolioSettings
 from symseed.priors import SoftLength
 from symseed.search import Budget, SearchSettings, Seeds
 from symseed.space import SearchSpace
+from symseed.tracks import Track
 from symseed.training import (
     CrossEntropyTrainer,
     EntropySettings,

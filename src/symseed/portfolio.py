@@ -1,8 +1,8 @@
 """Several searches in turn, and assembly from what they find: what a user runs on data of their own.
 
-Each track is a search of its own (`search.py`), with or without fitted constants. After every few turns the best
+Each track is a search of its own (`tracks.py`), with or without fitted constants. After every few turns the best
 formulas so far are taken apart and put together anew (`assembly.py`), tidied (`tidying.py`), and judged by their
-description length (`description.py`). The answer is a front of formulas and one choice among them.
+description length (`pool.py`). The answer is a front of formulas and one choice among them.
 
 Turns are counted in epochs. Where one ends, all that goes on is a small `PortfolioState`: caches and tables of
 completions begin anew, in a portfolio that goes on as in one that is made from the state later. So both come to the
@@ -12,75 +12,31 @@ same end, to the last bit.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from symseed import numbers, probes
+from symseed import probes
 from symseed.assembly import Assembler, AssemblySettings
 from symseed.completion import CompletionCounts
 from symseed.constraints import Constraint, Dimensions
 from symseed.dataset import Dataset
-from symseed.description import description_lengths, shortest
+from symseed.description import description_lengths
 from symseed.errors import DataError, SettingsError
-from symseed.evaluation import evaluate
 from symseed.expression import Expression
-from symseed.front import Front
 from symseed.library import Library
-from symseed.population import Population
-from symseed.priors import SoftLength
-from symseed.regression import RegressionSettings, RegressionTask, best_scaling
-from symseed.reward import Metric
-from symseed.search import Budget, Search, SearchSettings, Snapshot, Step, StopReason
+from symseed.pool import Formula, Pool
+from symseed.search import Budget, StopReason
 from symseed.space import SearchSpace
-from symseed.task import Scored
 from symseed.tidying import polished, refitted, tidied
-from symseed.tokens import TokenKind, constant, literal
+from symseed.tracks import Common, Track, TrackRun, TrackState
 from symseed.writing import Part, Writer, part_of
 
-SOLVED_NMSE = 1e-20
-"""A formula with this error, and with few constants that are not plain, is the answer: nothing is left to explain."""
 _NOTHING = 1e-6
 """Nats that are no difference."""
 LARGEST_TARGET = 1e140
 """Of y's values, and one over it the least of their spread: squares must be numbers."""
-
-
-def with_constants(library: Library) -> Library:
-    """Return a library with one fitted constant, at its end."""
-    return Library((*_without_constants(library).tokens, constant()))
-
-
-def _without_constants(library: Library) -> Library:
-    return Library(tuple(token for token in library.tokens if token.kind is not TokenKind.CONSTANT))
-
-
-@dataclass(frozen=True, slots=True)
-class Track:
-    """One of the searches."""
-
-    settings: SearchSettings
-    max_length: int
-    constraints: tuple[Constraint, ...]
-    constants: bool
-    """Whether its formulas hold fitted constants."""
-    rounds: int
-    """How many rounds it has in each turn."""
-    soft_length: SoftLength | None = None
-    numbers: tuple[float, ...] = ()
-    """Which numbers its formulas may hold beside those of the library."""
-    is_scaled: bool = False
-    """Whether a formula f is scored by the squared errors of the best a + b f, whatever the loss."""
-    first_turn: int = 1
-    """When it joins in."""
-
-    def library(self, whole: Library) -> Library:
-        """Return the tokens that it searches with."""
-        library = with_constants(whole) if self.constants else _without_constants(whole)
-        further = [token for token in map(literal, self.numbers) if token not in library.tokens]
-        return Library((*library.tokens, *further))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,27 +84,11 @@ class PortfolioSettings:
         Those that need a + b f are left out where that cannot be written.
         """
         rules = [rule for rule in self.constraints if isinstance(rule, Dimensions)]
-        can_scale = Writer(with_constants(library)).has("add", "mul")
+        can_scale = Writer(library.with_constant()).has("add", "mul")
         every = [(i, track) for i, track in enumerate(self.tracks) if can_scale or not track.is_scaled]
         return [
             (i, track) for i, track in every if all(rule.is_possible(track.library(library)) for rule in rules)
         ] or every
-
-
-@dataclass(frozen=True, slots=True)
-class Formula:
-    """One formula of a front."""
-
-    expression: Expression
-    mean_square: float
-    """Of its errors; for another loss than the square, what stands in its place (`losses.py`)."""
-    description: float
-    """Nats of the formula and of the data given it: the smallest is the choice."""
-
-    @property
-    def part(self) -> Part:
-        """The formula as something to write with."""
-        return Part(self.expression.ids, self.expression.constants)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,15 +105,6 @@ class Turn:
     completion: CompletionCounts
     seconds: float
     reason: StopReason | None
-
-
-@dataclass(frozen=True, slots=True)
-class TrackState:
-    """One of the searches between two epochs."""
-
-    search: Snapshot | None
-    """None: it has not begun."""
-    front: Scored | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,22 +177,22 @@ class Portfolio:
                 f"squares are numbers, but it goes up to {largest:g} and spreads by {dataset.deviation:g}. Scale it."
             )
         self._dataset, self._settings, self._budget = dataset, settings, budget
-        self._known, self._threads, self._patience, self._seed = known, threads, patience, seed
-        self._sample = dataset
+        self._known, self._patience, self._seed = known, patience, seed
+        sample = dataset
         if len(dataset) > settings.samples:
             rows = np.sort(np.random.default_rng(seed).choice(len(dataset), settings.samples, replace=False))
-            self._sample = dataset.take(rows)
-        self._library = library
+            sample = dataset.take(rows)
         # What matters most comes first, where only so many variables can be looked at.
         order = np.argsort(-probes.relevance(dataset), kind="stable")
-        whole = Writer(with_constants(library))
+        whole = Writer(library.with_constant())
         self._writer = whole.of_columns([int(column) for column in order if column in whole.columns])
+        self.common = Common(library, self._writer, sample, settings.constraints, budget, threads)
         self._started = self._budget.clock() - (0.0 if begin is None else begin.seconds)
         self._tracks = settings.possible_tracks(library)
         self._legal = self._legal_space()
         self._runs = self._begun(None if begin is None else begin.tracks)
         self._assembler: Assembler | None = None
-        self._pool = _Pool(self._writer, dataset)
+        self._pool = Pool(self._writer, dataset)
         self._own_charged = 0
         self._unchanged = 0
         self._state = begin
@@ -318,7 +249,7 @@ class Portfolio:
             self._begin()
             return
         for track in self._runs:
-            track.turn(index)
+            self._take(track.turn(index, self._is_spent))
             if self._is_over() is not None:
                 break
         is_over = self._is_over() is not None
@@ -343,10 +274,10 @@ class Portfolio:
             tracks=tuple(run.state for run in self._runs),
         )
 
-    def _begun(self, states: Sequence[TrackState] | None) -> list[_Run]:
+    def _begun(self, states: Sequence[TrackState] | None) -> list[TrackRun]:
         begins = (None,) * len(self._tracks) if states is None else states
         return [
-            _Run(self, track, self._seed + 7919 * i, begin)
+            TrackRun(track, self.common, seed=self._seed + 7919 * i, begin=begin)
             for (i, track), begin in zip(self._tracks, begins, strict=True)
         ]
 
@@ -421,10 +352,13 @@ class Portfolio:
             return StopReason.SOLVED
         if any(run.is_interrupted for run in self._runs):
             return StopReason.INTERRUPTED
-        return self.spent()
+        return self._spent()
 
-    def spent(self) -> StopReason | None:
-        """Return which limit all tracks together have come to; a track asks after every step."""
+    def _is_spent(self) -> bool:
+        return self._spent() is not None
+
+    def _spent(self) -> StopReason | None:
+        """Which limit all tracks together have come to."""
         if self._budget.expressions is not None and self._charged >= self._budget.expressions:
             return StopReason.EXPRESSIONS
         if self._budget.seconds is not None and self._budget.clock() - self._started >= self._budget.seconds:
@@ -453,213 +387,3 @@ class Portfolio:
             seconds=self._budget.clock() - self._started,
             reason=reason,
         )
-
-    # What a track needs to know
-
-    @property
-    def budget(self) -> Budget:
-        """Of all tracks together."""
-        return self._budget
-
-    @property
-    def constraints(self) -> tuple[Constraint, ...]:
-        """What no formula may be."""
-        return self._settings.constraints
-
-    @property
-    def threads(self) -> int:
-        """How many threads score."""
-        return self._threads
-
-    @property
-    def library(self) -> Library:
-        """The tokens that it was made with."""
-        return self._library
-
-    @property
-    def sample(self) -> Dataset:
-        """The data that tracks see."""
-        return self._sample
-
-    def solve(self, parts: Sequence[Part]) -> None:
-        """Take in forms of a formula that a track says is the answer."""
-        self._take(parts)
-
-    @property
-    def writer(self) -> Writer:
-        """What writes formulas down."""
-        return self._writer
-
-
-class _Run:
-    """A track under way."""
-
-    def __init__(self, portfolio: Portfolio, track: Track, seed: int, begin: TrackState | None) -> None:
-        self._portfolio, self._track = portfolio, track
-        library = track.library(portfolio.library)
-        space = SearchSpace(
-            library,
-            min_length=1,
-            max_length=track.max_length,
-            constraints=(*track.constraints, *portfolio.constraints),
-            soft_length=track.soft_length,
-        )
-        metric = Metric.CORRELATION if track.is_scaled else Metric.INVERSE_NRMSE
-        settings = RegressionSettings(metric=metric, solved_nmse=SOLVED_NMSE, threads=portfolio.threads)
-        sample = portfolio.sample.with_loss(None) if track.is_scaled else portfolio.sample
-        task = RegressionTask(library, sample, settings)
-        self._front = Front(track.max_length)
-        if begin is not None and begin.front is not None:
-            self._front.add(begin.front)
-        self._begin = None if begin is None else begin.search
-        self._search = Search(
-            space,
-            task,
-            track.settings,
-            seed=seed,
-            budget=portfolio.budget,
-            watch=self._front.add,
-            begin=self._begin,
-        )
-        self._steps = iter(self._search)
-        self._last: Step | None = None
-
-    def turn(self, index: int) -> None:
-        if index < self._track.first_turn:
-            return
-        for step in itertools.islice(self._steps, self._track.rounds):
-            self._last = step
-            if step.reason is StopReason.SOLVED:
-                self._portfolio.solve(self._written(Population.from_expressions([step.best])))
-                return
-            if self._portfolio.spent() is not None:
-                return
-
-    def best(self, count: int) -> list[Part]:
-        """The formulas of the shortest description."""
-        population = self._front.population
-        parts = [] if population is None else self._written(population)
-        if not parts:
-            return []
-        lengths = description_lengths(self._portfolio.writer.population(parts), self._portfolio.sample)
-        order = np.argsort(lengths, kind="stable")[:count]
-        return [parts[i] for i in order if np.isfinite(lengths[i])]
-
-    def _written(self, population: Population) -> list[Part]:
-        """Rows in the whole library, and where they are scored by it, as a + b f too."""
-        writer = self._portfolio.writer
-        rows = writer.translated(population)
-        parts = [part_of(rows, row) for row in range(len(rows))]
-        if not self._track.is_scaled:
-            return parts
-        offset, factor, _ = best_scaling(population, self._portfolio.sample)
-        pairs = zip(offset.tolist(), factor.tolist(), parts, strict=True)
-        return parts + [writer.affine(a, b, part) for a, b, part in pairs if math.isfinite(a) and math.isfinite(b)]
-
-    @property
-    def state(self) -> TrackState:
-        return TrackState(None if self._now is None else self._search.snapshot(), self._front.scored)
-
-    @property
-    def _now(self) -> Step | Snapshot | None:
-        return self._begin if self._last is None else self._last
-
-    @property
-    def is_interrupted(self) -> bool:
-        return self._last is not None and self._last.reason is StopReason.INTERRUPTED
-
-    @property
-    def charged(self) -> int:
-        return 0 if self._now is None else self._now.charged
-
-    @property
-    def evaluated(self) -> int:
-        return 0 if self._now is None else self._now.evaluated
-
-    @property
-    def unique(self) -> int:
-        return 0 if self._now is None else self._now.unique
-
-    @property
-    def completion(self) -> CompletionCounts:
-        return CompletionCounts() if self._now is None else self._now.completion
-
-
-class _Pool:
-    """The best formula of each length, and the one of the shortest description."""
-
-    def __init__(self, writer: Writer, dataset: Dataset) -> None:
-        self._writer, self._dataset = writer, dataset
-        self._by_length: dict[int, Formula] = {}
-        self._number: Formula | None = None  # the best of those that explain nothing
-        self._fallback: Formula | None = None
-
-    def add(self, parts: Sequence[Part]) -> None:
-        for formula in self._judged(parts):
-            size = len(formula.expression)
-            known = self._by_length.get(size)
-            if known is None or formula.description < known.description:
-                self._by_length[size] = formula
-            is_number = formula.expression.tokens[0].kind is TokenKind.CONSTANT
-            if is_number and (self._number is None or formula.description < self._number.description):
-                self._number = formula
-
-    def fall_back_on(self, part: Part) -> None:
-        """What is chosen while there is nothing else; it is not on the front."""
-        self._fallback = next(iter(self._judged([part])), None)
-
-    def _judged(self, parts: Sequence[Part]) -> list[Formula]:
-        if not parts:
-            return []
-        population = self._writer.population(parts)
-        errors = self._dataset.mean_squares(evaluate(population, self._dataset).error)
-        lengths = description_lengths(population, self._dataset)
-        return [
-            Formula(population[int(row)], float(errors[row]), float(lengths[row]))
-            for row in np.flatnonzero(np.isfinite(lengths))
-        ]
-
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        return tuple(formula.part for formula in self._by_length.values())
-
-    @property
-    def number(self) -> Part:
-        number = self._number or self._fallback
-        assert number is not None, "the mean of y was put in first"
-        return number.part
-
-    @property
-    def best(self) -> Formula | None:
-        """The formula of the shortest description, or the mere number where that is as good."""
-        if not self._by_length:
-            return self._fallback
-        formulas = [*self._by_length.values(), *([] if self._number is None else [self._number])]
-        lengths = [formula.description for formula in formulas]
-        return formulas[shortest(lengths, [formula is self._number for formula in formulas])]
-
-    def shortest(self, count: int) -> list[Formula]:
-        return sorted(self._by_length.values(), key=lambda formula: formula.description)[:count]
-
-    def front(self) -> tuple[Formula, ...]:
-        """The best of each length that errs less than every shorter one; and the choice, whatever it errs."""
-        out: list[Formula] = []
-        best, formulas = self.best, dict(self._by_length)
-        if best is not None and best is self._number:  # a variable alone may have the shorter description
-            formulas[len(best.expression)] = best
-        for size in sorted(formulas):
-            formula = formulas[size]
-            if not out or formula.mean_square < min(shorter.mean_square for shorter in out) or formula is best:
-                out.append(formula)
-        return tuple(out)
-
-    @property
-    def is_solved(self) -> bool:
-        if self.best is None or not self._by_length:
-            return False
-        if self._dataset.deviation == 0.0:
-            return True
-        small = self.best.mean_square <= SOLVED_NMSE * self._dataset.deviation**2
-        values = [value for value in self.best.expression.constants if not np.isnan(value)]
-        fitted = sum(numbers.cost(value) is None for value in values)
-        return small and fitted <= max(1, len(self._dataset) // 4)

@@ -19,8 +19,9 @@ from symseed.equations import check_rule
 from symseed.errors import SettingsError
 from symseed.losses import Loss
 from symseed.methods import Method
-from symseed.portfolio import PortfolioSettings, Track
+from symseed.portfolio import PortfolioSettings
 from symseed.tokens import ALIASES, OPERATORS, Token, custom
+from symseed.tracks import Track
 
 EarlyStop: TypeAlias = float | Callable[[float, int], bool]
 

@@ -10,9 +10,10 @@ import numpy.typing as npt
 from symseed.completion import CompletionCounts
 from symseed.library import Library
 from symseed.population import Population
-from symseed.portfolio import PortfolioSettings, PortfolioState, TrackState, with_constants
+from symseed.portfolio import PortfolioSettings, PortfolioState
 from symseed.search import Snapshot
 from symseed.task import Scored
+from symseed.tracks import TrackState
 from symseed.training import Memory
 from symseed.writing import Writer, part_of
 
@@ -25,7 +26,7 @@ _SCORES = ("reward", "solved", "failure", "position", "computed")
 def pack(state: PortfolioState, library: Library) -> tuple[Arrays, dict[str, Any]]:
     """Return a state as arrays by name, and as values that JSON can hold."""
     arrays: Arrays = {}
-    writer = Writer(with_constants(library))
+    writer = Writer(library.with_constant())
     _put_population(arrays, "formulas", writer.population([*state.formulas, state.number]))
     return arrays, {
         "turn": state.turn,
@@ -44,7 +45,7 @@ def unpack(
     Raises:
         Exception: of any kind, where it is the state of another one, or damaged.
     """
-    formulas = _population_at(arrays, "formulas", with_constants(library))
+    formulas = _population_at(arrays, "formulas", library.with_constant())
     parts = [part_of(formulas, row) for row in range(len(formulas))]
     return PortfolioState(
         turn=int(values["turn"]),

@@ -17,7 +17,7 @@ from symseed.equations import Equation, EquationFront, pareto
 from symseed.evaluation import settled
 from symseed.expression import Expression
 from symseed.library import Library
-from symseed.portfolio import Portfolio, PortfolioState, Turn, with_constants
+from symseed.portfolio import Portfolio, PortfolioState, Turn
 from symseed.scaling import Units
 from symseed.search import Budget, StopReason
 from symseed.settings import Plan
@@ -90,7 +90,7 @@ class TargetSearch:
         operators = plan.operators
         variables = Library.of([], self._data.names).tokens
         self.library = Library((*variables, *operators))
-        self._writer = Writer(with_constants(self.library))
+        self._writer = Writer(self.library.with_constant())
         # The same tokens, for the columns of the whole table.
         placed = tuple(replace(token, column=self._columns[token.column]) for token in variables)
         self._shown = Library((*placed, *operators, constant()))
