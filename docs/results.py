@@ -74,7 +74,7 @@ EARLY = {
     "dsr-lr-0.001": ("Livermore-6", "Livermore-12"),
 }
 """Problems that were tried with the samples of an earlier version of the authors' code, by method."""
-DETAILS = ("nggp", "nggp-even-seeds", "nggp-whole-queue")
+DETAILS = ("nggp", "nggp-even-seeds", "nggp-whole-queue", "nggp-lr-0.0005", "nggp-lr-0")
 OFF_POLICY = ("nggp-vpg", "nggp-vpg-corrected", "nggp-rspg", "nggp-rspg-corrected")
 DEFAULT_SEEDS = "0:25"
 """Of a method that has no records yet."""
