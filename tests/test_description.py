@@ -8,15 +8,13 @@ import numpy as np
 import pytest
 
 from symseed import Dataset, Expression, FitSettings, Library, Population, evaluate, fit
-from symseed.dataset import Floats
+from symseed.dataset import ROUNDING, Floats
 from symseed.description import (
-    FLOOR,
     RARITY,
     code_length,
     constant_cost,
     description_lengths,
     deviations,
-    floor,
     free_deviations,
 )
 
@@ -146,8 +144,8 @@ def test_a_row_that_fails_is_infinitely_long_and_the_others_are_not() -> None:
 def test_errors_below_rounding_count_as_rounding(scale: float) -> None:
     """An exact formula is not infinitely short, and which is shorter does not depend on the unit of y."""
     data = Dataset.of(x, scale * x)
-    assert floor(data) == pytest.approx(FLOOR**2 * float(np.mean((scale * x) ** 2)), rel=1e-9)
-    assert code_length(data, np.array([0.0]))[0] == pytest.approx(0.5 * len(x) * math.log(floor(data)), rel=1e-12)
+    assert data.rounding == pytest.approx(ROUNDING**2 * float(np.mean((scale * x) ** 2)), rel=1e-9)
+    assert code_length(data, np.array([0.0]))[0] == pytest.approx(0.5 * len(x) * math.log(data.rounding), rel=1e-12)
     exact, almost, wrong = code_length(data, scale**2 * np.array([0.0, 1e-34, 1e-4]))
     assert abs(exact - almost) < 0.01 * len(x)
     assert wrong > exact + 20 * len(x)
@@ -155,7 +153,7 @@ def test_errors_below_rounding_count_as_rounding(scale: float) -> None:
 
 def test_data_that_are_all_0_have_a_floor_too() -> None:
     data = Dataset.of(x, np.zeros(25))
-    assert floor(data) == 1e-300
+    assert data.rounding == 1e-300
     zero, line = description_lengths(rows("const(0)", "x1"), data)
     assert np.isfinite(zero)
     assert zero < line

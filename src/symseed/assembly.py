@@ -16,7 +16,7 @@ import numpy as np
 
 from symseed import _core, blocks, matching, probes
 from symseed.dataset import Dataset, Floats
-from symseed.description import description_lengths, floor
+from symseed.description import description_lengths
 from symseed.errors import SettingsError
 from symseed.evaluation import predict
 from symseed.writing import Part, Writer
@@ -188,9 +188,12 @@ class Assembler:
             parts = list(grown) if len(sizes) > 2 else [*sizes[1], *grown]
             values = predict(writer.population(parts), self._data).value if parts else np.empty((0, 1))
             scale = np.abs(values).max(axis=1, initial=0.0)
+            usable = np.flatnonzero(np.isfinite(scale) & (scale > 0.0) & (scale < blocks.LARGEST_VALUE))
+            shapes = np.round(values[usable] / scale[usable, None], 10)
+            scales = np.round(np.log(scale[usable]), 9)
             fresh = []
-            for i in np.flatnonzero(np.isfinite(scale) & (scale > 0.0) & (scale < blocks.LARGEST_VALUE)):
-                shape = np.round(values[i] / scale[i], 10).tobytes() + np.round(np.log(scale[i]), 9).tobytes()
+            for i, row, size in zip(usable, shapes, scales, strict=True):
+                shape = row.tobytes() + size.tobytes()
                 if shape not in seen:
                     seen.add(shape)
                     fresh.append(parts[i])
@@ -267,11 +270,11 @@ class Assembler:
             centred = values - values.mean(axis=1)[:, None]
             centred = centred / np.linalg.norm(centred, axis=1)[:, None]
             spread = np.ptp(values, axis=1) / np.abs(values).max(axis=1)
-        seen = {self._shape(row) for row in self._normalised()}
+        seen = set(self._shapes(self._normalised()))
         limit = self._base + (self._settings.features if self._base == 0 else self._settings.newer)
         kept: list[int] = []
-        for i in np.flatnonzero(np.isfinite(centred).all(axis=1) & (spread > 1e-9)):
-            shape = self._shape(centred[i])
+        usable = np.flatnonzero(np.isfinite(centred).all(axis=1) & (spread > 1e-9))
+        for i, shape in zip(usable, self._shapes(centred[usable]), strict=True):
             if shape not in seen and len(self._parts) + len(kept) < limit:
                 seen.add(shape)
                 kept.append(int(i))
@@ -283,14 +286,17 @@ class Assembler:
         return np.asarray(centred / np.linalg.norm(centred, axis=1)[:, None]) if len(centred) else centred
 
     @staticmethod
-    def _shape(row: Floats) -> bytes:
-        largest = row[np.abs(row).argmax()]
-        return bytes(np.round(row * np.sign(largest), 8).tobytes())
+    def _shapes(rows: Floats) -> list[bytes]:
+        """Bytes that are the same for rows that are the same, but for a sign."""
+        if not len(rows):
+            return []
+        largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1)
+        return [row.tobytes() for row in np.round(rows * np.sign(largest), 8)]
 
     def _length(self, error: Floats | np.float64, tokens: Floats | np.float64) -> Floats:
         """Description length, but for constants."""
         count = len(self._data)
-        return 0.5 * count * np.log(error / self._data.total_weight + floor(self._data)) + tokens * self._token
+        return 0.5 * count * np.log(error / self._data.total_weight + self._data.rounding) + tokens * self._token
 
     def _matches(self, contexts: Sequence[Context], known: _Table) -> list[Part]:
         """The nearest sub-expressions to what the holes want, over all holes and sub-expressions."""

@@ -23,6 +23,8 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 LARGEST_EXACT = 2**53
 """Beyond it float64 does not tell all whole numbers apart."""
+ROUNDING = 1e-15
+"""Errors below this share of y's root mean square are rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +128,12 @@ class Dataset:
         other = dataclasses.replace(self, loss=loss)
         other.mean_squares(np.zeros(1))  # The loss is measured at once, so that a bad one is refused early.
         return other
+
+    @functools.cached_property
+    def rounding(self) -> float:
+        """The mean squared error that is due to rounding."""
+        unit = float(np.abs(self.y).max()) or 1.0
+        return float(ROUNDING**2 * np.average((self.y / unit) ** 2, weights=self.weights) * unit * unit) or 1e-300
 
     @functools.cached_property
     def ruler(self) -> Ruler | None:

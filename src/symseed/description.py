@@ -21,8 +21,6 @@ from symseed.evaluation import evaluate
 from symseed.library import Library
 from symseed.population import Population
 
-FLOOR = 1e-15
-"""Errors below this share of y's root mean square are rounding."""
 RARITY = 0.75
 """Nats that a token costs for each step of complexity above 1."""
 EVIDENCE = 3.0
@@ -32,13 +30,7 @@ twenty to one."""
 
 def code_length(dataset: Dataset, mean_square: Floats) -> Floats:
     """Return the nats of the data, given a formula's mean squared error on them."""
-    return 0.5 * len(dataset) * np.log(mean_square + floor(dataset))
-
-
-def floor(dataset: Dataset) -> float:
-    """Return the mean squared error that is due to rounding."""
-    unit = float(np.abs(dataset.y).max()) or 1.0
-    return float(FLOOR**2 * np.average((dataset.y / unit) ** 2, weights=dataset.weights) * unit * unit) or 1e-300
+    return 0.5 * len(dataset) * np.log(mean_square + dataset.rounding)
 
 
 def constant_cost(value: float, deviation: float) -> float:
@@ -96,7 +88,7 @@ def _curvature(population: Population, row: int, dataset: Dataset) -> Floats:
 
 
 def _noise(dataset: Dataset, mean_square: float) -> float:
-    return (mean_square + floor(dataset)) * dataset.total_weight / len(dataset)
+    return (mean_square + dataset.rounding) * dataset.total_weight / len(dataset)
 
 
 def _constants(population: Population, row: int, dataset: Dataset, mean_square: float) -> float:

@@ -33,18 +33,35 @@ def nearest(values: Floats) -> tuple[Floats, Floats]:
 
     Costs are infinite where a kind has none. 0 is not among them.
     """
+    numerator = _numerators(values[:, None])
+    return _numbers(numerator), _costs(numerator)
+
+
+def _numerators(values: Floats) -> Floats:
     with np.errstate(over="ignore", invalid="ignore"):
-        numerator = np.rint(values[:, None] / _UNIT * _DENOMINATOR)
-        numerator = np.where(np.abs(numerator) <= LARGEST, numerator, 0.0)
+        numerator = np.rint(values / _UNIT * _DENOMINATOR)
+        return np.where(np.abs(numerator) <= LARGEST, numerator, 0.0)
+
+
+def _numbers(numerator: Floats) -> Floats:
+    return np.asarray(numerator * _UNIT / _DENOMINATOR)
+
+
+def _costs(numerator: Floats) -> Floats:
     is_plain = (numerator != 0.0) & (np.gcd(numerator.astype(np.int64), _DENOMINATOR) == 1)
     cost = np.log(1.0 + np.abs(numerator)) + _KIND_COST + np.where(numerator < 0.0, _SIGN, 0.0)
-    return numerator * _UNIT / _DENOMINATOR, np.where(is_plain, cost, np.inf)
+    return np.where(is_plain, cost, np.inf)
 
 
 def candidates(value: float, reach: float) -> Iterator[tuple[float, float]]:
     """Give the plain numbers that are at most `reach` away from a value, nearest of each kind, with their costs."""
-    numbers, costs = (found[0] for found in nearest(np.array([value])))
-    for i in np.flatnonzero((costs < np.inf) & (np.abs(numbers - value) <= reach)):
+    numerator = _numerators(np.asarray(value))
+    numbers = _numbers(numerator)
+    is_near = np.abs(numbers - value) <= reach
+    if not is_near.any():  # as of most numbers that were fitted
+        return
+    costs = _costs(numerator)
+    for i in np.flatnonzero((costs < np.inf) & is_near):
         yield float(numbers[i]), float(costs[i])
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from symseed import probes
 from symseed.constraints import Dimensions
 from symseed.dataset import Dataset, Floats
-from symseed.description import description_lengths, floor
+from symseed.description import description_lengths
 from symseed.equations import Equation, EquationFront, pareto
 from symseed.evaluation import settled
 from symseed.expression import Expression
@@ -198,7 +198,7 @@ class TargetSearch:
             parts.append(portfolio.best.part)
         candidates = [candidate for part in dict.fromkeys(parts) for candidate in self._restored(part)]
         fitting = [candidate for candidate in candidates if candidate.complexity <= self._plan.maxsize]
-        rounding = floor(self._scaled)
+        rounding = self._scaled.rounding
         return EquationFront(pareto(fitting or candidates, rounding), reason, len(self._data), rounding)
 
     def _restored(self, part: Part) -> list[Equation]:
