@@ -65,7 +65,7 @@ NOISE = ("nggp", "nggp-complete", "default")
 LEVELS = (0.0, 0.001, 0.01, 0.1)
 CODE = ("Livermore-5", "Livermore-11", "Livermore-14", "Livermore-16", "R-1*", "R-2*", "R-3*")
 """Problems of the 37 that the released code has otherwise than the paper prints them."""
-CODE_METHODS = ("nggp", "nggp-slp-her", "gp-restarts")
+CODE_METHODS = ("nggp", "nggp-slp-her", "gp-restarts", "gegl")
 MOVING = ("Livermore-9", "Livermore-10", "Livermore-17", "Livermore-21", "Livermore-22")
 """Problems on which details and data draws tell."""
 EARLY = {
