@@ -147,6 +147,15 @@ def test_recovery_against_noise_has_a_line_for_each_method_and_a_panel_for_the_p
     assert PLOTS["recovery-by-noise"].draw(records, ["dsr"]) is None, "one level is no line"
 
 
+def test_no_two_of_many_lines_look_alike() -> None:
+    names = ["nggp", "dsr", "vpg", "pqt", "gp", "gegl", "gp-restarts", "nggp-vpg", "nggp-rspg"]
+    records = [record for name in names for level in (0.0, 0.1) for record in noisy(runs("R-1*", name, 3), level)]
+    (axes,) = draw("recovery-by-noise", records).axes
+    lines = [line for line in axes.get_lines() if str(line.get_marker()) in tuple("os^vDPX")]
+    looks = {(line.get_color(), line.get_marker(), line.get_linestyle(), line.get_fillstyle()) for line in lines}
+    assert len(lines) == len(looks) == len(names)
+
+
 def test_a_level_without_all_problems_has_no_point_on_the_line_of_noise() -> None:
     both = [*runs("R-1*", "nggp", 4), *runs("R-2*", "nggp", 2)]
     records = [*both, *noisy(both, 0.01), *noisy(runs("R-1*", "nggp", 5), 0.1)]

@@ -267,6 +267,7 @@ def _draw_line(axes: Axes, points: _Points, levels: Sequence[float], place: int,
     aside = 0.06 * (place - (count - 1) / 2)  # or bars would hide each other
     below = [mean - low for mean, (low, _) in points.values()]
     above = [high - mean for mean, (_, high) in points.values()]
+    is_again = place >= len(COLOURS)  # then a colour has been had, and lines are told apart by more
     return axes.errorbar(
         [levels.index(level) + aside for level in points],
         [mean for mean, _ in points.values()],
@@ -274,7 +275,9 @@ def _draw_line(axes: Axes, points: _Points, levels: Sequence[float], place: int,
         color=COLOURS[place % len(COLOURS)],
         marker=_MARKERS[place % len(_MARKERS)],
         markersize=5,
+        fillstyle="none" if is_again else "full",
         linewidth=1.5,
+        linestyle="--" if is_again else "-",
         elinewidth=1,
         clip_on=False,
     )
