@@ -61,7 +61,7 @@ OPEN: Mapping[str, tuple[str, ...]] = types.MappingProxyType(
     }
 )
 """The problems of the open track."""
-NOISE = ("nggp", "nggp-complete", "default")
+NOISE = ("nggp", "nggp-complete", "nggp-finish", "default")
 LEVELS = (0.0, 0.001, 0.01, 0.1)
 CODE = ("Livermore-5", "Livermore-11", "Livermore-14", "Livermore-16", "R-1*", "R-2*", "R-3*")
 """Problems of the 37 that the released code has otherwise than the paper prints them."""

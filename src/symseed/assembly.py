@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symseed import _core, blocks, matching, probes
+from symseed import blocks, matching, probes
 from symseed.dataset import Dataset, Floats
 from symseed.description import description_lengths
 from symseed.errors import SettingsError
@@ -90,13 +90,8 @@ class Assembler:
 
     def __init__(self, writer: Writer, dataset: Dataset, settings: AssemblySettings) -> None:
         self._writer, self._settings, self._whole = writer, settings, dataset
-        rows = np.arange(len(dataset))
-        if len(rows) > settings.samples:
-            rows = rows[np.arange(settings.samples) * len(rows) // settings.samples]
-        self._data = Dataset.of(dataset.X[rows], dataset.y[rows], dataset.weights[rows], dataset.names)
-        # A small change of the target, to see how far each hole follows it.
-        self._change = 1e-4 * (self._data.deviation or 1.0)
-        self._moved = Dataset.of(self._data.X, self._data.y + self._change, self._data.weights, self._data.names)
+        self._wisher = matching.Wisher.of(dataset, settings.samples)
+        self._data = self._wisher.dataset
         self._token = math.log(len(writer.library))
         self._parts: list[Part] = []
         self._values: Floats = np.empty((0, len(self._data)))
@@ -162,18 +157,10 @@ class Assembler:
             yield self._writer.splice(part, begin, self._writer.end(part.ids, begin), frame), begin + place
 
     def _context(self, part: Part, begin: int) -> Context | None:
-        wish = self._wishes(part, self._data)[begin]
-        moved = self._wishes(part, self._moved)[begin]
-        with np.errstate(all="ignore"):
-            weight = (self._change / (moved - wish)) ** 2 * self._data.weights
+        wish, weight = (found[begin] for found in self._wisher.wishes(self._writer.population([part])))
         if not (np.isfinite(wish).all() and np.isfinite(weight).all() and weight.max() > 0.0):
             return None
         return Context(part, begin, self._writer.end(part.ids, begin), wish, weight)
-
-    def _wishes(self, part: Part, dataset: Dataset) -> Floats:
-        row = self._writer.population([part])
-        library = self._writer.library
-        return _core.semantics(library.vocabulary, dataset.samples, row.tokens, row.lengths, row.constants)[1]
 
     # What fills them
 

@@ -1,13 +1,58 @@
-"""Approximate completion: which sub-expression, scaled and shifted, comes nearest to what a node should have been.
+"""Approximate completion: what each node should have been, and which sub-expression comes nearest to that.
 
 All contexts meet all sub-expressions in a few matrix products. Axis letters: C contexts, K sub-expressions, M samples.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from symseed.dataset import Floats
+from symseed import _core
+from symseed.dataset import Dataset, Floats
+from symseed.population import Population
+
+
+@dataclass(frozen=True, slots=True)
+class Wisher:
+    """Knows what the nodes of a formula should have been, on some samples of a dataset."""
+
+    dataset: Dataset
+    """The samples."""
+    moved: Dataset
+    """The same with a target that is a little larger, to see how far each node follows it."""
+    change: float
+
+    @classmethod
+    def of(cls, dataset: Dataset, samples: int) -> Wisher:
+        """Take so many samples at most, spread over the data; all count by their squared errors."""
+        rows = np.arange(len(dataset))
+        if len(rows) > samples:
+            rows = rows[np.arange(samples) * len(rows) // samples]
+        few = Dataset.of(dataset.X[rows], dataset.y[rows], dataset.weights[rows], dataset.names)
+        change = 1e-4 * (few.deviation or 1.0)
+        return cls(few, Dataset.of(few.X, few.y + change, few.weights, few.names), change)
+
+    def wishes(self, row: Population) -> tuple[Floats, Floats]:
+        """Return what each node of one row should have been, and how much an error there matters, (length, M) each.
+
+        Both are not finite where no inverse leads to a node.
+        """
+        wish, moved = (
+            _core.semantics(row.library.vocabulary, data.samples, row.tokens, row.lengths, row.constants)[1]
+            for data in (self.dataset, self.moved)
+        )
+        with np.errstate(all="ignore"):
+            return wish, (self.change / (moved - wish)) ** 2 * self.dataset.weights
+
+
+def plain_errors(wishes: Floats, weights: Floats, values: Floats) -> Floats:
+    """Return the weighted squared error of every sub-expression, as it is, for every wish, (C, K)."""
+    with np.errstate(all="ignore"):
+        weighted = weights * wishes
+        error = (weighted * wishes).sum(axis=1)[:, None] - 2.0 * weighted @ values.T + weights @ (values**2).T
+        return np.where(np.isfinite(error), np.maximum(error, 0.0), np.inf)
 
 
 def affine_errors(wishes: Floats, weights: Floats, values: Floats) -> Floats:

@@ -14,6 +14,7 @@ from symseed.completion import CompletionSettings, NearestSettings
 from symseed.constraints import PAPER, Constraint, NeedsInput, NoLoneConstants
 from symseed.errors import SettingsError
 from symseed.evolution import EvolutionSettings
+from symseed.finishing import FinishSettings
 from symseed.library import Library
 from symseed.policy import PolicySettings
 from symseed.portfolio import PortfolioSettings
@@ -146,6 +147,11 @@ def _beyond() -> list[Method]:
             "nggp-nearest",
             "nggp with approximate completion as a mutation: a tenth of each generation, for data with noise.",
             replace(_NGGP, evolution=replace(_EVOLUTION, nearest=NearestSettings())),
+        ),
+        Method(
+            "nggp-finish",
+            "nggp that ends with approximate completion of its best rows, for data with noise.",
+            replace(_NGGP, finish=FinishSettings()),
         ),
         Method(
             "nggp-plus-nearest",

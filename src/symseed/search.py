@@ -10,7 +10,7 @@ import enum
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from symseed.dataset import Floats
 from symseed.errors import SettingsError
 from symseed.evolution import Elite, EvolutionSettings, evolve
 from symseed.expression import Expression
+from symseed.finishing import FinishSettings, finished
 from symseed.policy import LSTMPolicy, Policy, PolicySettings
 from symseed.regression import RegressionTask
 from symseed.space import SearchSpace
@@ -109,6 +110,9 @@ class SearchSettings:
 
     off_policy: OffPolicy = OffPolicy.NONE
     """How much those of evolution's best count that are none of the newest samples."""
+
+    finish: FinishSettings | None = None
+    """How the best rows are completed approximately once the budget is spent; None: they are not."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot run."""
@@ -239,7 +243,9 @@ class Search:
         if policy is None and settings.policy is not None:
             policy = LSTMPolicy(space, settings.policy, seed=self._streams.policy)
         self._policy = policy
-        self._ledger = _Ledger(task, budget, watch, begin)
+        self._finalists = None if settings.finish is None else Elite(settings.finish.rows)
+        self._data = None if settings.finish is None else _with_data(task, "finish").dataset
+        self._ledger = _Ledger(task, _held_back(budget, settings.finish), self._watching(watch), begin)
         self._completer = _completer(space, task, settings)
         self._approximator = _approximator(space, task, settings)
         self._seeder = _Seeder(space, task, settings, self._streams.seeds, begin)
@@ -261,6 +267,7 @@ class Search:
             try:
                 self._ledger.begin(self._rounds)
                 self._round(self._rounds)
+                self._finish()
             except KeyboardInterrupt:
                 self._ledger.interrupt()
             self._rounds += 1
@@ -268,6 +275,8 @@ class Search:
 
     def snapshot(self) -> Snapshot:
         """Return what the next round depends on."""
+        if self._finalists is not None:
+            raise SettingsError("A search with a last step, `finish`, cannot be put away. Leave it None.")
         if self._policy is not None and not isinstance(self._policy, LSTMPolicy):
             raise SettingsError(
                 f"A search can be put away where its policy is the LSTM, but it is a {type(self._policy).__name__}."
@@ -334,6 +343,29 @@ class Search:
             if ledger.is_over:
                 break
 
+    def _watching(self, watch: Callable[[Scored], None] | None) -> Callable[[Scored], None] | None:
+        finalists = self._finalists
+        if finalists is None:
+            return watch
+
+        def both(scored: Scored) -> None:
+            finalists.add(scored)
+            if watch is not None:
+                watch(scored)
+
+        return both
+
+    def _finish(self) -> None:
+        settings = self._settings.finish
+        if settings is None or not self._ledger.is_spent:
+            return
+        assert self._data is not None, "the last step has been asked for"
+        assert self._finalists is not None, "likewise"
+        assert self._finalists.best is not None, "a round has scored something"
+        made = finished(self._space, self._data, self._finalists.best.population, settings)
+        if made is not None:
+            self._ledger.note(self._task.evaluate(made), charged=len(made))
+
     @property
     def _completion(self) -> CompletionCounts:
         now = CompletionCounts() if self._completer is None else self._completer.counts
@@ -361,6 +393,13 @@ def _approximator(space: SearchSpace, task: Task, settings: SearchSettings) -> A
     if settings.evolution is None or settings.evolution.nearest is None:
         return None
     return _with_data(task, "nearest").approximator(space, settings.evolution.nearest)
+
+
+def _held_back(budget: Budget, finish: FinishSettings | None) -> Budget:
+    """The budget without what the last step needs."""
+    if finish is None or budget.expressions is None:
+        return budget
+    return replace(budget, expressions=max(1, budget.expressions - finish.formulas))
 
 
 def _with_data(task: Task, name: str) -> RegressionTask:
@@ -465,6 +504,10 @@ class _Ledger:
     @property
     def is_over(self) -> bool:
         return self._reason is not None
+
+    @property
+    def is_spent(self) -> bool:
+        return self._reason in (StopReason.EXPRESSIONS, StopReason.SECONDS)
 
     @property
     def best(self) -> Scored:
