@@ -299,7 +299,7 @@ def test_the_released_codes_variants_are_beside_what_the_paper_prints(results: M
     assert lines[r"R-1\*", "nggp"] == ["1 of 1", "1 of 2", "2 of 2", "4"]
     assert lines["Livermore-5", "nggp"][:3] == ["-", "-", "-"]
     details = {line[0]: line[1:] for line in block(new, "details")}
-    assert details["Livermore-9"] == ["1 of 1", "-", "-", "0 of 1", "1 of 1", "-", "24"]
+    assert details["Livermore-9"] == ["1 of 1", "-", "-", "0 of 1", "1 of 1", "-", "-", "-", "24"]
 
 
 def test_every_command_of_the_page_names_problems_and_methods_that_exist(page: str) -> None:
