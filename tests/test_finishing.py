@@ -104,6 +104,15 @@ def test_a_search_ends_with_the_last_step_and_within_its_budget() -> None:
     assert np.nanmin(made) < 1.05 * before, "near the best, at least"
 
 
+@pytest.mark.parametrize("most", [49, 60, 120, 700])
+def test_a_last_step_is_no_longer_than_what_is_left_of_a_small_budget(most: int) -> None:
+    settings = dataclasses.replace(SMALL, finish=FinishSettings())
+    task = RegressionTask(LIBRARY, noisy(np.sin(x * x) * np.cos(x) - 1.0))
+    last = search.run(SearchSpace(LIBRARY), task, settings, budget=Budget(most)).history[-1]
+    assert 50 <= last.charged <= max(most, 50)
+    assert (last.charged > 50) is (most > 50)
+
+
 def test_a_last_step_needs_data_and_a_search_of_its_own() -> None:
     space = SearchSpace(LIBRARY)
     settings = dataclasses.replace(SMALL, finish=FinishSettings())

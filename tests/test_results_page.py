@@ -116,13 +116,16 @@ def test_means_have_their_interval_and_the_rate_by_the_released_test(results: Mo
 def test_errors_are_of_the_test_data_and_times_beside_the_papers(results: ModuleType, page: str) -> None:
     _, test = benchmarks.get("Jin-1").datasets(0)
     runs = [record("Jin-1", seed, test_nmse=(0.0, 0.0, 0.09)[seed], verdict="exact") for seed in range(3)]
-    runs += [replace(run, problem="Neat-1") for run in runs]
+    runs += [replace(run, problem=name) for run in runs[:3] for name in ("Neat-1", "Neat-6/code")]
     runs += [record("R-1", seed, test_nmse=1e-5 * (seed + 1)) for seed in range(3)]
     runs += [record("Nguyen-1", seed, cpu_seconds=seed + 1.0) for seed in range(3)]
     runs += [failed(RunKey("Jin-1", "nggp", 3), "died")]
     new = results.update(page, results.Source.of(runs))
     assert block(new, "jin")[2][:3] == ["Jin-1", "3 of 3", f"{0.1 * test.deviation:.4g}"]
-    assert block(new, "neat")[2][:3] == ["Neat-1", "3 of 3", "0"]
+    neat = {line[0]: line[1:] for line in block(new, "neat")[2:]}
+    assert neat["Neat-1"][:2] == ["3 of 3", "0"]
+    assert neat["Neat-6/code"][:3] == ["3 of 3", "0", neat["Neat-6"][2]], "beside the same figure of the paper"
+    assert "Neat-9/code" not in neat
     assert block(new, "hard-cases")[3] == ["R-1", "3", "1e-05", "3.55e-05", "-", "-", "0.00274"]
     assert block(new, "runtime")[2] == ["Nguyen-1", "3", "2.000", "27.05", "14"]
 

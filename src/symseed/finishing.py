@@ -6,7 +6,6 @@ the paper's kind; `assembly.py` does the same with numbers.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +21,8 @@ from symseed.space import SearchSpace
 
 _AT_ONCE = 256
 """Nodes that meet all sub-expressions together: a matter of memory."""
+_TRIED = 4
+"""Replacements that are looked at for one that is given: some are known already, too long or not allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class FinishSettings:
     """Samples whose values are compared, spread over the data."""
 
     formulas: int = 1_000
-    """Expressions that are scored so; the budget holds as many back."""
+    """Expressions that are scored so at most; the budget holds as many back, but no time: it may take a second more."""
 
     def __post_init__(self) -> None:
         """Refuse values out of range."""
@@ -77,7 +78,7 @@ def finished(space: SearchSpace, dataset: Dataset, best: Population, settings: F
     values = predict(Population.from_expressions(pieces), wisher.dataset).value
     children: dict[str, Expression] = {}
     known = {row.prefix for row in rows}
-    for node, piece in itertools.islice(_nearest(nodes, pieces, values, settings), 4 * settings.formulas):
+    for node, piece in _nearest(nodes, pieces, values, most=_TRIED * settings.formulas):
         child = node.filled(piece)
         if len(child) <= space.max_length and child.prefix not in known:
             children.setdefault(child.prefix, child)
@@ -119,10 +120,9 @@ def _pieces(rows: Sequence[Expression], settings: FinishSettings) -> list[Expres
 
 
 def _nearest(
-    nodes: Sequence[_Node], pieces: Sequence[Expression], values: Floats, settings: FinishSettings
+    nodes: Sequence[_Node], pieces: Sequence[Expression], values: Floats, *, most: int
 ) -> Iterator[tuple[_Node, Expression]]:
-    """Nodes and what may take their place, nearest first; of each lot of nodes so many as could be needed."""
-    most = 4 * settings.formulas
+    """Nodes and what may take their place, nearest first, and so many at most."""
     found: list[tuple[float, int, int]] = []
     for first in range(0, len(nodes), _AT_ONCE):
         lot = nodes[first : first + _AT_ONCE]

@@ -122,11 +122,15 @@ class Library:
 
     def with_constant(self) -> Library:
         """Return the same with one fitted constant, at its end."""
-        return Library((*(token for token in self.tokens if token.kind is not TokenKind.CONSTANT), tokens.constant()))
+        return Library((*self._unfitted, tokens.constant()))
 
     def without_constants(self) -> Library:
         """Return the same without fitted constants."""
-        return Library(tuple(token for token in self.tokens if token.kind is not TokenKind.CONSTANT))
+        return Library(self._unfitted)
+
+    @property
+    def _unfitted(self) -> tuple[Token, ...]:
+        return tuple(token for token in self.tokens if token.kind is not TokenKind.CONSTANT)
 
     def ids(self, names: Iterable[str]) -> list[int]:
         """Return the ids of tokens by name or alias; names that are not in the library are left out."""

@@ -245,6 +245,7 @@ class Search:
         self._policy = policy
         self._finalists = None if settings.finish is None else Elite(settings.finish.rows)
         self._data = None if settings.finish is None else _with_data(task, "finish").dataset
+        self._budget = budget
         self._ledger = _Ledger(task, _held_back(budget, settings.finish), self._watching(watch), begin)
         self._completer = _completer(space, task, settings)
         self._approximator = _approximator(space, task, settings)
@@ -362,6 +363,11 @@ class Search:
         assert self._data is not None, "the last step has been asked for"
         assert self._finalists is not None, "likewise"
         assert self._finalists.best is not None, "a round has scored something"
+        if self._budget.expressions is not None:
+            left = self._budget.expressions - self._ledger.charged
+            if left < 1:
+                return
+            settings = replace(settings, formulas=min(settings.formulas, left))
         made = finished(self._space, self._data, self._finalists.best.population, settings)
         if made is not None:
             self._ledger.note(self._task.evaluate(made), charged=len(made))
@@ -504,6 +510,10 @@ class _Ledger:
     @property
     def is_over(self) -> bool:
         return self._reason is not None
+
+    @property
+    def charged(self) -> int:
+        return self._charged
 
     @property
     def is_spent(self) -> bool:
