@@ -7,6 +7,7 @@ by hand. With `--check` nothing is written, and a block that is not what the rec
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import re
@@ -57,10 +58,15 @@ OPEN: Mapping[str, tuple[str, ...]] = types.MappingProxyType(
         "Livermore": benchmarks.SETS["Livermore"],
         "Nguyen-12 and R-1 to R-3": tuple(INTRACTABLE),
         "Jin": benchmarks.SETS["Jin"],
-        "Neat": ("Neat-1", "Neat-2", "Neat-3", "Neat-4", "Neat-5", "Neat-9", "Neat-9/code", "Neat-7/code"),
+        "Neat": ("Neat-1", "Neat-2", "Neat-3", "Neat-4", "Neat-5", "Neat-9", "Neat-9/code"),
+        "Called not recoverable": ("Neat-6", "Neat-6/code", "Neat-7", "Neat-7/code", "Neat-8"),
     }
 )
 """The problems of the open track."""
+PARTS = tuple(name for name in methods.METHODS if name.split("-no-")[0] == "default")
+PARTS_PROBLEMS = (*INTRACTABLE, *benchmarks.SETS["Jin"], "Neat-7/code", "Neat-8", "Neat-9")
+PARTS_LIMITS = ((0.0, 20.0), (0.01, 7.0))
+"""Where parts of `default` are taken away: the noise, and the time limit with it."""
 NOISE = ("nggp", "nggp-complete", "nggp-finish", "default")
 LEVELS = (0.0, 0.001, 0.01, 0.1)
 CODE = ("Livermore-5", "Livermore-11", "Livermore-14", "Livermore-16", "R-1*", "R-2*", "R-3*")
@@ -133,6 +139,8 @@ class Block:
     redrawn: str = ""
     """The method that is run on all of `DRAWS`, where all others are on draw 0."""
     levels: tuple[float, ...] = (0.0,)
+    limits: tuple[tuple[float, float], ...] = ()
+    """Noise and time limits of the runs, where they are not all runs with noise, or the method's own."""
     has_others: bool = False
     """Whether the table is of all other recorded problems too."""
     has_peers: bool = False
@@ -238,7 +246,9 @@ def _commands(block: Block, source: Source) -> list[str]:
         recorded = (r.problem for name in block.method_names for r in source.records if r.method == name)
         problems += _others(recorded, problems)
     # Time limits other than the method's own are shown with noise only.
-    records = [r for r in source.everything if any(block.levels) or report.time_limit(r) is None]
+    limits = [(r.noise, report.time_limit(r)) for r in source.everything]
+    shown = [(limit in block.limits) if block.limits else (any(block.levels) or limit[1] is None) for limit in limits]
+    records = list(itertools.compress(source.everything, shown))
     commands = []
     for runs in _runs(records, block.method_names, problems, block.levels, block.redrawn):
         options = [f"--method {name}" for name in runs.method_names]
@@ -607,13 +617,29 @@ def _open_track(source: Source) -> str:
                 number = f"all {len(names)}" if len(names) == len(members) else f"{len(names)} of {len(members)}"
                 lines.append(_open_line(f"{title}, {number}, {what}", pooled(names)))
         lines += [_open_line(name, runs[name]) for name in members if name not in full and name not in missing]
-    return report.piped(["Problems", "Recovered", "Median CPU s", "Largest CPU s"], lines)
+    return report.piped(["Problems", "Recovered", "Median CPU s", "Largest CPU s", "Median test NMSE"], lines)
 
 
 def _open_line(title: str, runs: Sequence[RunRecord]) -> list[str]:
-    seconds = [run.cpu_seconds for run in runs if not run.error]
+    ended = [run for run in runs if not run.error]
+    seconds = [run.cpu_seconds for run in ended]
     times = [statistics.median(seconds), max(seconds)] if seconds else [None, None]
-    return [title, _count(runs), *(report.number(value, 1) for value in times)]
+    error = statistics.median(run.test_nmse for run in ended) if ended else None
+    return [title, _count(runs), *(report.number(value, 1) for value in times), _error(error)]
+
+
+def _parts(source: Source) -> str:
+    (_, clean), (level, noisy) = PARTS_LIMITS
+    lines = []
+    for name in PARTS:
+        runs = source.runs(f"{name}, {clean:g} s", PARTS_PROBLEMS)
+        seconds = [run.cpu_seconds for run in runs if not run.error]
+        missed = ", ".join(run.problem for run in runs if not run.is_recovered)
+        under_noise = source.runs(f"{name}, {noisy:g} s, noise {level:g}", report.problems_of("all"))
+        mean = report.number(statistics.fmean(seconds) if seconds else None, 1)
+        lines.append([name, _count(runs), mean, missed, _count(under_noise)])
+    headers = ["Without noise", "Mean CPU s", "Not recovered", f"The 37, noise {level:g}, {noisy:g} s"]
+    return report.piped(["Method", *headers], lines)
 
 
 def _noise(source: Source) -> str:
@@ -674,9 +700,16 @@ BLOCKS = {
     "off-policy": Block(_off_policy, method_names=OFF_POLICY),
     "open-track": Block(
         _open_track,
-        problems=(*ALL, *INTRACTABLE, "Jin", *OPEN["Neat"]),
+        problems=(*ALL, *INTRACTABLE, "Jin", *OPEN["Neat"], *OPEN["Called not recoverable"]),
         method_names=("default",),
         has_others=True,
+    ),
+    "default-parts": Block(
+        _parts,
+        problems=(*ALL, *INTRACTABLE, "Jin", "Neat-7/code", "Neat-8", "Neat-9"),
+        method_names=PARTS,
+        levels=tuple(level for level, _ in PARTS_LIMITS),
+        limits=PARTS_LIMITS,
     ),
     "noise": Block(
         _noise,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -73,6 +74,54 @@ def test_a_sum_of_blocks_on_a_grid_is_among_the_first() -> None:
         found, error = best(Assembler(writer, data, FEW).first(), TWO, data)
         assert error < 1e-24
         assert len(found) < 35
+
+
+PARTS: dict[str, tuple[Floats, tuple[str, ...]]] = {
+    "a product": (np.exp(-((a - 1.0) ** 2)) / (1.2 + (b - 2.5) ** 2), ("exp", "div", "mul")),
+    "a sum": (np.sin(a**2) - np.log(b + b**2), ("sin", "log", "add")),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_target_of_parts_is_put_together_part_by_part(name: str) -> None:
+    """Neither is found whole; the first is Neat-8, which the paper calls not recoverable."""
+    y, operators = PARTS[name]
+    data = Dataset.of(X, y)
+    made = Assembler(Writer(TWO), data, FEW, is_enlarged=True)
+    assert best(made.first(), TWO, data)[1] > 1e-15
+    found, error = best(made.split(), TWO, data)
+    assert error < 1e-24, str(found)
+    assert set(operators) <= {token.name for token in found.tokens}
+
+
+def test_parts_are_looked_for_only_where_that_is_asked_for() -> None:
+    data = Dataset.of(X, PARTS["a product"][0])
+    assert assembler(TWO, data).split() == []
+    assert Assembler(Writer(TWO), data, replace(FEW, probes=False), is_enlarged=True).split() == []
+    assert Assembler(Writer(TWO), Dataset.of(X, np.exp(a * b)), FEW, is_enlarged=True).split() == []
+    sums_only = Library.of(["add", "exp", "const"], 2)
+    assert Assembler(Writer(sums_only), data, FEW, is_enlarged=True).split() == []
+
+
+def test_there_is_more_to_begin_with_once_enlarged() -> None:
+    settings = replace(FEW, more_features=400, probes=False)
+    data = Dataset.of(X, a * b)
+    sizes = [len(Assembler(Writer(TWO), data, settings, is_enlarged=larger)._parts) for larger in (False, True)]
+    assert sizes == [150, 400]
+
+
+def test_longer_sub_expressions_of_the_targets_parity_are_known() -> None:
+    wide = np.random.default_rng(2).uniform(-1.5, 1.5, (40, 1))
+    few = Library.of(["mul", "sin", "cos", "const"], 1)
+    u = wide[:, 0]
+    settings = replace(FEW, more_features=60)
+    known = [
+        {str(part) for part in Assembler(Writer(few), Dataset.of(wide, y), settings, is_enlarged=True)._parts}
+        for y in (np.sin(u**2) * np.cos(u), np.sin(u**2) * np.cos(u) + 0.2 * u)
+    ]
+    further = known[0] - known[1]
+    assert further, "the first is even, the second is neither even nor odd"
+    assert not known[1] - known[0]
 
 
 def test_swings_that_the_data_show_are_known_from_the_start() -> None:

@@ -128,3 +128,28 @@ def test_the_default_is_a_portfolio_with_a_budget_in_time() -> None:
     others = [method.name for method in methods.METHODS.values() if method.portfolio is not None]
     assert "default" in others
     assert "nggp" not in others
+
+
+def test_each_part_of_the_default_is_a_setting_and_has_a_method_without_it() -> None:
+    whole = methods.get("default").portfolio
+    assert whole is not None
+    assert whole.assembly is not None
+    without = {
+        name.removeprefix("default-no-"): method
+        for name, method in methods.METHODS.items()
+        if name.startswith("default-no-")
+    }
+    assert all(method.budget == methods.get("default").budget for method in without.values())
+    changed = {name: method.portfolio for name, method in without.items() if method.portfolio is not None}
+    assert changed.keys() == without.keys()
+    assert changed["assembly"] == replace(whole, assembly=None)
+    assert changed["blocks"] == replace(whole, assembly=replace(whole.assembly, blocks=False))
+    assert changed["probes"] == replace(whole, assembly=replace(whole.assembly, probes=False))
+    assert changed["plain-numbers"] == replace(whole, plain_numbers=False)
+    rest = ("completion", "fitted-constants", "late-tracks", "policy")
+    assert all(replace(changed[name], tracks=whole.tracks) == whole for name in rest)
+    assert all(track.settings.completion is None for track in changed["completion"].tracks)
+    assert not any(track.constants for track in changed["fitted-constants"].tracks)
+    assert changed["late-tracks"].tracks == tuple(track for track in whole.tracks if track.first_turn == 1)
+    assert all(track.settings.policy is None for track in changed["policy"].tracks)
+    assert len(without) == 8

@@ -289,16 +289,40 @@ def test_turns_count_what_was_done() -> None:
 
 
 def test_assembly_gets_more_to_begin_with_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
+    asked: list[bool] = []
     original = Assembler.__init__
 
-    def watched(self: Assembler, writer: Writer, data: Dataset, settings: AssemblySettings) -> None:
-        asked.append(settings.features)
-        original(self, writer, data, settings)
+    def watched(
+        self: Assembler, writer: Writer, data: Dataset, settings: AssemblySettings, *, is_enlarged: bool
+    ) -> None:
+        asked.append(is_enlarged)
+        original(self, writer, data, settings, is_enlarged=is_enlarged)
 
     monkeypatch.setattr(Assembler, "__init__", watched)
     assert len(solve(noisy(), dataclasses.replace(SMALL, enlarged=2), budget=Budget(2_500)).history) > 3
-    assert asked == [40, 60]
+    assert asked == [False, True]
+
+
+@pytest.mark.parametrize("has_probes", [True, False])
+def test_a_product_of_parts_is_found_by_looking_for_it(has_probes: bool) -> None:
+    a, b = (X := np.random.default_rng(0).uniform(0.2, 2.0, (40, 2))).T
+    data = Dataset.of(X, np.exp(-((a - 1.0) ** 2)) / (1.2 + (b - 2.5) ** 2))
+    assembly = AssemblySettings(features=150, more_features=150, newer=20, probes=has_probes)
+    tracks = tuple(dataclasses.replace(track, max_length=40) for track in SMALL.tracks)
+    settings = dataclasses.replace(SMALL, tracks=tracks, assembly=assembly, enlarged=1)
+    library = Library.of(["add", "sub", "mul", "div", "exp"], 2)
+    solution = solve(data, settings, library=library, budget=Budget(1_500))
+    assert (solution.reason is StopReason.SOLVED) == has_probes
+
+
+def test_constants_become_plain_numbers_unless_told_otherwise() -> None:
+    data = noisy(y=3.0 * np.exp(-x) + 0.5)
+    found = {
+        plain: str(solve(data, dataclasses.replace(SMALL, plain_numbers=plain)).best.expression)
+        for plain in (True, False)
+    }
+    digits = {plain: len(text.replace(" ", "")) for plain, text in found.items()}
+    assert digits[True] < 30 < digits[False], found
 
 
 def test_assembly_comes_more_and_more_rarely(monkeypatch: pytest.MonkeyPatch) -> None:

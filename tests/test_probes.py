@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -91,19 +92,78 @@ def test_what_is_no_sum_or_no_grid_has_no_parts() -> None:
     assert probes.sum_of_parts(Dataset.of(flat, flat[:, 0])) is None, "a variable that does not change"
 
 
-def test_parity_is_that_of_the_function() -> None:
-    X = grid(LEFT, np.array([-1.0, 0.0, 1.0, 2.0]))
-    even, odd, neither = np.cos(X[:, 0]) * X[:, 1], X[:, 0] ** 3 * np.exp(X[:, 1]), X[:, 0] + np.cos(X[:, 0])
-    assert [probes.parity(Dataset.of(X, y), 0) for y in (even, odd, neither)] == [1, -1, 0]
-    assert probes.parity(Dataset.of(X, even), 1) == 0, "2 has no mirror image"
-    assert probes.parity(Dataset.of(X, np.zeros(len(X))), 0) == 1
+def structure(X: Floats, y: Floats, noise: float = 0.0) -> probes.Structure:
+    data = Dataset.of(X, y)
+    return probes.Structure(data.with_noise(noise, seed=1) if noise else data, range(data.X.shape[1]))
 
 
-def test_parity_takes_minus_zero_for_zero() -> None:
-    x = np.array([-1.0, -0.0, 1.0])
-    assert probes.parity(Dataset.of(x, x**2), 0) == 1
-    assert probes.parity(Dataset.of(np.zeros(3), [1.0, 1.0, 1.0]), 0) == 0
-    assert probes.parity(Dataset.of(uniform(0, 20, 1), np.ones(20)), 0) == 0, "samples without mirror images"
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_parity_is_that_of_the_function(noise: float) -> None:
+    x, other = uniform(0, 40, 2, -1.5, 1.5).T
+    for y, expected in (
+        (np.exp(-(x**2)), 1),
+        (np.cosh(x) * np.cos(x), 1),
+        (np.sin(x) + x**3, -1),
+        (np.exp(x), 0),
+        (x**2 + 0.3 * x, 0),
+    ):
+        assert structure(x[:, None], y, noise).parity(0) == expected
+    both = structure(np.stack([other, x], axis=1), np.exp(other) * np.sin(x), noise)
+    assert [both.parity(place) for place in range(2)] == [0, -1]
+
+
+def test_parity_needs_samples_on_both_sides_of_0() -> None:
+    x = uniform(0, 40, 1, 0.1, 2.0)
+    assert structure(x, x[:, 0] ** 2).parity(0) == 0
+
+
+SUMS_AND_PRODUCTS: dict[str, tuple[Callable[[Floats, Floats], Floats], list[bool]]] = {
+    "a sum": (lambda a, b: np.sin(a) + np.exp(b), [False]),
+    "a product": (lambda a, b: np.sin(a) * np.exp(b), [True]),
+    "neither": (lambda a, b: np.exp(a * b), []),
+}
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize("name", SUMS_AND_PRODUCTS)
+def test_a_target_is_split_as_it_is_made(name: str, noise: float) -> None:
+    function, expected = SUMS_AND_PRODUCTS[name]
+    X = uniform(3, 60, 2, -1.0, 1.5)
+    assert [split.is_product for split in structure(X, function(*X.T), noise).splits()] == expected
+
+
+def test_the_parts_of_a_split_are_those_of_the_target() -> None:
+    a, b, c = (X := uniform(3, 150, 3, 0.5, 1.5)).T
+    splits = structure(X, np.exp(a) + b * c).splits()
+    assert [(split.place, split.is_product) for split in splits] == [(0, False)]
+    found = splits[0]
+    assert np.ptp(found.first - np.exp(a)) < 1e-4, "but for a number"
+    assert np.ptp(found.second - b * c) < 1e-4
+    assert (found.first_weights == 1.0).all()
+    splits = structure(X, np.sin(a) * (1.0 + b * c)).splits()
+    assert [(split.place, split.is_product) for split in splits] == [(0, True)]
+    found = splits[0]
+    for values, part in ((found.first, np.sin(a)), (found.second, 1.0 + b * c)):
+        assert values / values[0] == pytest.approx(part / part[0], abs=1e-3), "but for a factor"
+    assert found.first_weights / found.first_weights[0] == pytest.approx(((1 + b * c) / (1 + b * c)[0]) ** 2, rel=1e-3)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 60])
+def test_noise_has_no_structure(count: int) -> None:
+    for seed in range(5):
+        found = structure(uniform(seed, count, 2), np.random.default_rng(50 + seed).normal(size=count))
+        assert [found.parity(0), found.parity(1)] == [0, 0]
+        assert found.splits() == []
+
+
+def test_a_swing_that_changes_sign_with_another_is_seen_by_its_help() -> None:
+    """Like Neat-7: the grid is so coarse that the doubled frequency of the square is none that it can show."""
+    X = grid(np.linspace(-50.0, 50.0, 316), np.linspace(-50.0, 50.0, 40))
+    data = Dataset.of(X, 2.0 - 2.1 * np.cos(9.8 * X[:, 0]) * np.sin(0.6 * X[:, 1]))
+    carriers = [(1, probes.frequencies(data, 1)[0])]
+    assert carriers[0][1] == pytest.approx(0.6, abs=0.01)
+    assert all(abs(frequency - 9.8) > 0.1 for frequency in probes.frequencies(data, 0))
+    assert probes.frequencies(data, 0, carriers=carriers)[0] == pytest.approx(9.8, abs=0.01)
 
 
 def test_the_frequencies_of_a_product_are_found() -> None:

@@ -221,17 +221,33 @@ def test_the_open_track_puts_problems_that_are_always_recovered_on_one_line(resu
     ]
     runs[-1] = replace(runs[-1], verdict="no", cpu_seconds=50.0)
     runs += [record("Keijzer-7", 0, "default", cpu_seconds=3.0), record("Nguyen-1", 0, "default", verdict="exact")]
+    runs = [replace(run, test_nmse=0.5 if run.verdict == "no" else 0.0) for run in runs]
     runs += [replace(run, seconds=20.0, seed=7, verdict="no") for run in runs]  # of another budget
     new = results.update(page, results.Source.of(runs))
     lines = block(new, "open-track")
-    assert ["The paper's 37", "1 of 1", "0.0", "0.0"] in lines
-    assert ["Nguyen, 1 of 12, always recovered", "1 of 1", "0.0", "0.0"] in lines
-    assert ["Nguyen, 11 of 12, not run", "-", "-", "-"] in lines
-    assert ["Jin, 5 of 6, always recovered", "10 of 10", "3.0", "5.0"] in lines
-    assert ["Jin-6", "1 of 2", "28.0", "50.0"] in lines
-    assert ["Keijzer-7", "0 of 1", "3.0", "3.0"] in lines
+    assert ["The paper's 37", "1 of 1", "0.0", "0.0", "0"] in lines
+    assert ["Nguyen, 1 of 12, always recovered", "1 of 1", "0.0", "0.0", "0"] in lines
+    assert ["Nguyen, 11 of 12, not run", "-", "-", "-", "-"] in lines
+    assert ["Jin, 5 of 6, always recovered", "10 of 10", "3.0", "5.0", "0"] in lines
+    assert ["Jin-6", "1 of 2", "28.0", "50.0", "0.25"] in lines
+    assert ["Keijzer-7", "0 of 1", "3.0", "3.0", "0.5"] in lines
     assert "bench run Nguyen-paper Keijzer-7 --method default --seeds 0:1 --store" in written(new, "open-track")
     assert "--max-time" not in written(new, "open-track")
+
+
+def test_parts_of_the_default_are_told_apart_within_their_time_limits(results: ModuleType, page: str) -> None:
+    name = "default-no-blocks"
+    runs = [record(problem, 0, name, seconds=20.0, verdict="exact", cpu_seconds=2.0) for problem in ("R-1", "Jin-6")]
+    runs[1] = replace(runs[1], verdict="no", cpu_seconds=20.0)
+    runs += [record("Nguyen-1", 0, name, seconds=7.0, noise=0.01, verdict="exact")]
+    runs += [replace(run, seconds=30.0, seed=1) for run in runs]  # of another budget
+    new = results.update(page, results.Source.of(runs))
+    assert [name, "1 of 2", "11.0", "Jin-6", "1 of 1"] in block(new, "default-parts")
+    assert ["default", "-", "-", "", "-"] in block(new, "default-parts")
+    commands = written(new, "default-parts")
+    assert f"bench run R-1 Jin --method {name} --max-time 20 --seeds 0:1 --store" in commands
+    assert f"bench run Nguyen-paper --method {name} --max-time 7 --noise 0.01 --seeds 0:1 --store" in commands
+    assert "--max-time 30" not in commands
 
 
 def test_noise_is_told_by_level_beside_peers(results: ModuleType, page: str, tmp_path: Path) -> None:

@@ -3,14 +3,16 @@
 A context is a formula with a hole. What should fill the hole is known by inverting the formula around it, and so is
 how much an error there matters. Holes are filled with the nearest sub-expression, scaled and shifted (`matching.py`),
 with a polynomial or with a rational function (`blocks.py`); a sum of two sub-expressions fills the hole at the root.
+Where the data show that the target is a sum or a product of parts with variables of their own (`probes.py`), each part
+is put together by itself.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,6 +29,12 @@ _AT_ONCE = 256
 """Contexts that meet all sub-expressions together: a matter of memory."""
 _RATES = tuple(0.5 * 1.3**step for step in range(17))
 """Of growth and decay, over a variable's range."""
+_MOST_STRUCTURED = 6
+"""Variables up to which parities, sums and products are looked for."""
+_MOST_SPLITS = 3
+"""Ways of writing the target as a sum or product that are tried: each takes about a second."""
+_SIDE = 600
+"""Sub-expressions that a part of a sum or product is begun with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +59,8 @@ class AssemblySettings:
     """Holes that polynomials are solved for in one round."""
     blocks: bool = True
     """Whether holes are filled with polynomials and rational functions too."""
+    probes: bool = True
+    """Whether swings, parities, sums and products that the data show are made use of."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot run."""
@@ -88,7 +98,12 @@ class _Table:
 class Assembler:
     """Knows the sub-expressions of one dataset, and puts formulas together from them."""
 
-    def __init__(self, writer: Writer, dataset: Dataset, settings: AssemblySettings) -> None:
+    def __init__(
+        self, writer: Writer, dataset: Dataset, settings: AssemblySettings, *, is_enlarged: bool = False
+    ) -> None:
+        """Get sub-expressions to begin with; more, and those of the target's parity, if it `is_enlarged`."""
+        if is_enlarged:
+            settings = replace(settings, features=settings.more_features)
         self._writer, self._settings, self._whole = writer, settings, dataset
         self._wisher = matching.Wisher.of(dataset, settings.samples)
         self._data = self._wisher.dataset
@@ -96,7 +111,12 @@ class Assembler:
         self._parts: list[Part] = []
         self._values: Floats = np.empty((0, len(self._data)))
         self._base = 0
-        self._add([*self._waves(), *self._small()])
+        few = len(writer.columns) <= _MOST_STRUCTURED
+        looks = is_enlarged and settings.probes and few
+        self._structure = probes.Structure(self._data, writer.columns) if looks else None
+        sizes = self._small()
+        self._add([*self._waves(), *(part for size in sizes for part in size)], settings.features)
+        self._add(self._of_parity(sizes), settings.newer)
         self._base = len(self._parts)
         self._growths = self._table(self._growing())
 
@@ -107,14 +127,35 @@ class Assembler:
         if self._settings.blocks and self._writer.has("add", "mul", "div") and contexts and contexts[0].rest == 0:
             rationals = sorted(self._rationals(contexts[0]), key=lambda pair: pair[0])
             formulas += [part for _, part in rationals[: self._settings.matches]]
-            formulas += self._sums_of_parts()
+            formulas += self._sums_of_parts() if self._settings.probes else []
         return formulas
+
+    def split(self) -> list[Part]:
+        """Return sums and products, where the data show some, of parts that were put together each by itself."""
+        found: list[tuple[float, Part]] = []
+        for split in [] if self._structure is None else self._structure.splits()[:_MOST_SPLITS]:
+            name, join = ("mul", np.multiply) if split.is_product else ("add", np.add)
+            if not self._writer.has(name):
+                continue
+            column = self._writer.columns[split.place]
+            others = [other for other in self._writer.columns if other != column]
+            first = self._side([column], split.first, split.first_weights)
+            second = self._side(others, split.second, split.second_weights)
+            values = join(first.values[:, None], second.values[None]).reshape(-1, len(self._data))
+            error = matching.plain_errors(self._data.y[None], self._data.weights[None], values)[0]
+            sizes = np.add.outer([*map(len, first.parts)], [*map(len, second.parts)]).ravel()
+            length = self._length(error, sizes)
+            for flat in np.argsort(length, kind="stable")[: self._settings.matches]:
+                i, j = divmod(int(flat), len(second.parts))
+                found.append((float(length[flat]), self._writer.apply(name, first.parts[i], second.parts[j])))
+        found.sort(key=lambda pair: pair[0])
+        return [part for _, part in found[: self._settings.matches]]
 
     def next(self, best: Sequence[Part]) -> list[Part]:
         """Return formulas made from the best so far: any hole in them, and their own sub-expressions."""
         self._parts, self._values = self._parts[: self._base], self._values[: self._base]
         pieces = {piece: None for part in best for piece in self._pieces(part)}
-        self._add(list(itertools.islice(pieces, self._settings.newer)))
+        self._add(list(itertools.islice(pieces, self._settings.newer)), self._settings.newer)
         holes = [(part, begin) for part in best for begin in range(len(part))]
         holes += itertools.islice(self._framed(holes), self._settings.framed)
         contexts = [context for context in itertools.starmap(self._context, holes) if context is not None]
@@ -164,8 +205,8 @@ class Assembler:
 
     # What fills them
 
-    def _small(self) -> list[Part]:
-        """The shortest sub-expressions without constants, size by size, one for each different set of values."""
+    def _small(self) -> list[list[Part]]:
+        """The shortest sub-expressions without constants, by size, one for each different set of values."""
         writer = self._writer
         sizes: list[list[Part]] = [[], [writer.variable(column) for column in writer.columns]]
         seen: set[bytes] = set()
@@ -189,7 +230,35 @@ class Assembler:
                 fresh = [part for part in fresh if len(part) > 1]
             sizes.append(fresh)
             count += len(fresh)
-        return [part for size in sizes for part in size]
+        return sizes
+
+    def _of_parity(self, sizes: list[list[Part]]) -> list[Part]:
+        """Sub-expressions one token longer that have the target's parities, where it has some."""
+        if self._structure is None:
+            return []
+        told = {column: self._structure.parity(place) for place, column in enumerate(self._writer.columns)}
+        told = {column: parity for column, parity in told.items() if parity}
+        if not told:
+            return []
+        # What is put together from parts of some parity has one, most often.
+        some = [self._with_parities(parts, dict.fromkeys(told, (1, -1))) for parts in sizes]
+        longer = list(itertools.islice(self._of_size(some), 10 * self._settings.newer))
+        return self._with_parities(longer, {column: (parity,) for column, parity in told.items()})
+
+    def _with_parities(self, parts: list[Part], parities: Mapping[int, tuple[int, ...]]) -> list[Part]:
+        """Those of the parts that have one of the parities in each of some variables."""
+        for column, options in parities.items():
+            if not parts:
+                break
+            mirrored = self._data.X.copy()
+            mirrored[:, column] *= -1.0
+            population = self._writer.population(parts)
+            here, there = (predict(population, data).value for data in (self._data, Dataset.of(mirrored, self._data.y)))
+            with np.errstate(all="ignore"):
+                limit = 1e-9 * np.abs(here).max(axis=1)
+                has = np.any([np.abs(here - sign * there).max(axis=1) <= limit for sign in options], axis=0)
+            parts = [part for part, is_kept in zip(parts, has, strict=True) if is_kept]
+        return parts
 
     def _of_size(self, sizes: list[list[Part]]) -> Iterator[Part]:
         """Every operator over known parts, such that all have as many tokens as there are sizes."""
@@ -210,12 +279,17 @@ class Assembler:
         """Swings that the data show, of each variable, and products of two of them."""
         writer = self._writer
         names = [name for name in ("sin", "cos") if writer.has(name, "mul")]
+        if not (names and self._settings.probes):
+            return []
+        columns = writer.columns[:8]
+        own = {column: probes.frequencies(self._whole, column) for column in columns}
+        seen = {}
+        for column in columns:
+            carriers = [(other, own[other][0]) for other in columns if other != column and own[other]]
+            seen[column] = probes.frequencies(self._whole, column, carriers=carriers) if carriers else own[column]
         single: list[list[Part]] = []
-        for column in writer.columns[:8]:
-            inner = [
-                writer.apply("mul", writer.number(frequency), writer.variable(column))
-                for frequency in probes.frequencies(self._whole, column)
-            ]
+        for column, found in seen.items():
+            inner = [writer.apply("mul", writer.number(frequency), writer.variable(column)) for frequency in found]
             single.append([writer.apply(name, part) for part in inner for name in names])
         pairs = itertools.combinations(single, 2)
         products = [writer.apply("mul", a, b) for left, right in pairs for a in left for b in right]
@@ -247,8 +321,8 @@ class Assembler:
             if end - begin > 1:
                 yield Part(part.ids[begin:end], part.constants[begin:end])
 
-    def _add(self, parts: Sequence[Part]) -> None:
-        """Take in sub-expressions whose values are finite and no scaled and shifted copy of known ones."""
+    def _add(self, parts: Sequence[Part], most: int) -> None:
+        """Take in some sub-expressions, whose values are finite and no scaled and shifted copy of known ones."""
         if not parts:
             return
         values = predict(self._writer.population(parts), self._data).value
@@ -258,11 +332,10 @@ class Assembler:
             centred = centred / np.linalg.norm(centred, axis=1)[:, None]
             spread = np.ptp(values, axis=1) / np.abs(values).max(axis=1)
         seen = set(self._shapes(self._normalised()))
-        limit = self._base + (self._settings.features if self._base == 0 else self._settings.newer)
         kept: list[int] = []
         usable = np.flatnonzero(np.isfinite(centred).all(axis=1) & (spread > 1e-9))
         for i, shape in zip(usable, self._shapes(centred[usable]), strict=True):
-            if shape not in seen and len(self._parts) + len(kept) < limit:
+            if shape not in seen and len(kept) < most:
                 seen.add(shape)
                 kept.append(int(i))
         self._parts = self._parts + [parts[i] for i in kept]
@@ -374,7 +447,8 @@ class Assembler:
         for context in contexts:
             root = np.sqrt(context.weight)
             matrix, goal = root[:, None] * design, root * context.wish
-            basis = np.linalg.qr(matrix / (np.linalg.norm(matrix, axis=0) + 1e-300))[0]
+            with np.errstate(over="ignore"):
+                basis = np.linalg.qr(matrix / (np.linalg.norm(matrix, axis=0) + 1e-300))[0]
             rest = goal[:, None] - np.cumsum(basis * (goal @ basis), axis=1)[:, last]
             length = self._length(np.sum(rest**2, axis=0), np.float64(context.rest)) + prices[last]
             lengths.append(float(np.min(length)))
@@ -393,6 +467,16 @@ class Assembler:
             length = float(self._length(np.float64(solved[2]), np.float64(len(part) + terms)))
             out.append((length, part))
         return out
+
+    def _side(self, columns: Sequence[int], values: Floats, weights: Floats) -> _Table:
+        """Formulas of some of the variables for what a part of the target should be."""
+        weights = weights * self._data.weights
+        usable = (np.abs(values) < blocks.LARGEST_VALUE) & (weights > 0.0)
+        if usable.sum() < 2 or np.ptp(values[usable]) == 0.0:
+            return self._table([])
+        data = Dataset.of(self._data.X[usable], values[usable], weights[usable], self._data.names)
+        settings = replace(self._settings, features=min(_SIDE, self._settings.features))
+        return self._table(Assembler(self._writer.of_columns(columns), data, settings).first())
 
     def _sums_of_parts(self) -> list[Part]:
         """A sum of blocks, one of each variable, where the data say that the target is such a sum."""

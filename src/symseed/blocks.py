@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -49,7 +49,7 @@ def monomials(variables: int, degree: int) -> list[Exponents]:
     return out
 
 
-def design(X: Floats, exponents: list[Exponents]) -> Floats:
+def design(X: Floats, exponents: Sequence[Exponents]) -> Floats:
     """Return the values of monomials, (M, P)."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.stack([np.prod(X ** np.array(powers), axis=1) for powers in exponents], axis=1)

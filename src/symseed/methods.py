@@ -10,6 +10,7 @@ import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from symseed.assembly import AssemblySettings
 from symseed.completion import CompletionSettings, NearestSettings
 from symseed.constraints import PAPER, Constraint, NeedsInput, NoLoneConstants
 from symseed.errors import SettingsError
@@ -166,7 +167,7 @@ def _beyond() -> list[Method]:
             max_length=100,
             soft_length=SoftLength(10.0, 5.0),
         ),
-        _default(plus),
+        *_default(plus),
     ]
 
 
@@ -206,7 +207,7 @@ def _completion_ablations() -> list[Method]:
     ]
 
 
-def _default(plus: SearchSettings) -> Method:
+def _default(plus: SearchSettings) -> list[Method]:
     plain = Track(
         replace(plus, policy=PolicySettings(), completion=CompletionSettings()),
         max_length=100,
@@ -228,13 +229,39 @@ def _default(plus: SearchSettings) -> Method:
         numbers=(1.0,),
         first_turn=5,
     )
-    return Method(
-        "default",
-        "What a user runs: searches with and without constants, completion, closed-form blocks, plain numbers, and a "
-        "choice by description length.",
-        budget=Budget(20_000_000, 60.0),
-        portfolio=PortfolioSettings((plain, fitted, ones, replace(ones, is_scaled=True))),
+    tracks = (plain, fitted, ones, replace(ones, is_scaled=True))
+    whole = PortfolioSettings(tracks)
+    assembly = AssemblySettings()
+    uncompleted = replace(plain, settings=replace(plain.settings, completion=None))
+    unguided = tuple(
+        replace(track, settings=replace(track.settings, policy=None, seeds=Seeds.RANDOM)) for track in tracks
     )
+    parts = {
+        "completion": replace(whole, tracks=(uncompleted, *tracks[1:])),
+        "fitted-constants": replace(whole, tracks=(plain, *tracks[2:])),
+        "late-tracks": replace(whole, tracks=(plain, fitted)),
+        "policy": replace(whole, tracks=unguided),
+        "assembly": replace(whole, assembly=None),
+        "blocks": replace(whole, assembly=replace(assembly, blocks=False)),
+        "probes": replace(whole, assembly=replace(assembly, probes=False)),
+        "plain-numbers": replace(whole, plain_numbers=False),
+    }
+    budget = Budget(20_000_000, 60.0)
+    return [
+        Method(
+            "default",
+            "What a user runs: searches with and without constants, completion, closed-form blocks, plain numbers, and "
+            "a choice by description length.",
+            budget=budget,
+            portfolio=whole,
+        ),
+        *(
+            Method(
+                f"default-no-{part}", f"default without {part.replace('-', ' ')}.", budget=budget, portfolio=settings
+            )
+            for part, settings in parts.items()
+        ),
+    ]
 
 
 def _baselines() -> list[Method]:

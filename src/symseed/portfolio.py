@@ -58,6 +58,8 @@ class PortfolioSettings:
     """Formulas that are taken apart each time: those of the shortest description."""
     tidied: int = 6
     """Formulas that are tidied each time."""
+    plain_numbers: bool = True
+    """Whether their constants become plain numbers, where the data do not tell them from these."""
     epoch: int = 4
     """Turns of an epoch."""
     samples: int = 500
@@ -262,6 +264,8 @@ class Portfolio:
             self._assembler = self._assembler_of(is_enlarged=True)
             if self._assembler is not None:
                 self._take(self._assembler.first())
+                if self._is_over() is None:
+                    self._take(self._assembler.split())
 
     def _put_away(self, index: int) -> PortfolioState:
         return PortfolioState(
@@ -302,9 +306,7 @@ class Portfolio:
         settings = self._settings.assembly
         if settings is None or self._dataset.deviation == 0.0:
             return None
-        if is_enlarged:
-            settings = replace(settings, features=settings.more_features)
-        return Assembler(self._writer, self._dataset, settings)
+        return Assembler(self._writer, self._dataset, settings, is_enlarged=is_enlarged)
 
     def _assemble(self, found: Sequence[Part]) -> None:
         # Formulas put together anew take seconds, which a search whose time is up has not.
@@ -327,7 +329,7 @@ class Portfolio:
         least = lengths.min(axis=0)
         order = np.argsort(least, kind="stable")[: self._settings.tidied]
         chosen = [part_of(forms[shorter[i]], int(i)) for i in order if np.isfinite(least[i])]
-        for tidy in (refitted, tidied):
+        for tidy in (refitted, tidied) if self._settings.plain_numbers else (refitted,):
             self._pool.add(self._possible([tidy(self._writer, part, self._dataset) for part in chosen]))
 
     def _legal_space(self) -> SearchSpace | None:
