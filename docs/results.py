@@ -7,7 +7,6 @@ by hand. With `--check` nothing is written, and a block that is not what the rec
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import math
 import re
@@ -86,6 +85,11 @@ DEFAULT_SEEDS = "0:25"
 """Of a method that has no records yet."""
 
 
+def _is_within_own_budget(record: RunRecord) -> bool:
+    """Other time limits than the method's own are shown with noise only."""
+    return record.noise > 0.0 or report.time_limit(record) is None
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """What blocks are made of."""
@@ -125,6 +129,10 @@ class Source:
         """Return a method's runs without noise."""
         return [run for problem in problems for run in self.groups.get((method, draw, problem), [])]
 
+    def by_noise(self) -> list[RunRecord]:
+        """Return the runs at all levels of noise; without noise, those within their method's own budget."""
+        return [r for r in self.everything if r.draw == 0 and _is_within_own_budget(r)]
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -144,6 +152,12 @@ class Block:
     has_others: bool = False
     """Whether the table is of all other recorded problems too."""
     has_peers: bool = False
+
+    def shows(self, record: RunRecord) -> bool:
+        """Return whether runs of that noise and time limit are shown."""
+        if self.limits:
+            return (record.noise, report.time_limit(record)) in self.limits
+        return _is_within_own_budget(record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +215,7 @@ def draw(source: Source) -> None:
     for plot in plots.PLOTS:
         records, shown = source.records, list(MAIN)
         if plot.name == BLOCKS["noise"].figure:
-            records = [*(r for r in source.everything if r.draw == 0), *source.peers]
+            records = [*source.by_noise(), *source.peers]
             shown = [*NOISE, *dict.fromkeys(r.method for r in source.peers)]
         path = plots.save(plot, records, FIGURES, shown=shown, form="svg")
         print(f"{plot.name}: no records of {plot.needs}" if path is None else path.relative_to(FOLDER))
@@ -245,10 +259,7 @@ def _commands(block: Block, source: Source) -> list[str]:
     if block.has_others:
         recorded = (r.problem for name in block.method_names for r in source.records if r.method == name)
         problems += _others(recorded, problems)
-    # Time limits other than the method's own are shown with noise only.
-    limits = [(r.noise, report.time_limit(r)) for r in source.everything]
-    shown = [(limit in block.limits) if block.limits else (any(block.levels) or limit[1] is None) for limit in limits]
-    records = list(itertools.compress(source.everything, shown))
+    records = [r for r in source.everything if block.shows(r)]
     commands = []
     for runs in _runs(records, block.method_names, problems, block.levels, block.redrawn):
         options = [f"--method {name}" for name in runs.method_names]
@@ -643,7 +654,7 @@ def _parts(source: Source) -> str:
 
 
 def _noise(source: Source) -> str:
-    ours = [r for r in source.everything if r.draw == 0 and r.method in NOISE]
+    ours = [r for r in source.by_noise() if r.method in NOISE]
     lines = report.by_noise([*ours, *source.peers])
     missing = [name for name in NOISE if all(r.method != name for r in ours)]
     cells = [

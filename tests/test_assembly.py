@@ -103,25 +103,19 @@ def test_parts_are_looked_for_only_where_that_is_asked_for() -> None:
     assert Assembler(Writer(sums_only), data, FEW, is_enlarged=True).split() == []
 
 
-def test_there_is_more_to_begin_with_once_enlarged() -> None:
-    settings = replace(FEW, more_features=400, probes=False)
-    data = Dataset.of(X, a * b)
-    sizes = [len(Assembler(Writer(TWO), data, settings, is_enlarged=larger)._parts) for larger in (False, True)]
-    assert sizes == [150, 400]
-
-
-def test_longer_sub_expressions_of_the_targets_parity_are_known() -> None:
-    wide = np.random.default_rng(2).uniform(-1.5, 1.5, (40, 1))
-    few = Library.of(["mul", "sin", "cos", "const"], 1)
-    u = wide[:, 0]
-    settings = replace(FEW, more_features=60)
-    known = [
-        {str(part) for part in Assembler(Writer(few), Dataset.of(wide, y), settings, is_enlarged=True)._parts}
-        for y in (np.sin(u**2) * np.cos(u), np.sin(u**2) * np.cos(u) + 0.2 * u)
-    ]
-    further = known[0] - known[1]
-    assert further, "the first is even, the second is neither even nor odd"
-    assert not known[1] - known[0]
+@pytest.mark.parametrize(("more", "has_probes", "is_found"), [(20, False, False), (60, False, True), (20, True, True)])
+def test_once_enlarged_it_knows_more_and_what_has_the_targets_parity(
+    more: int, has_probes: bool, is_found: bool
+) -> None:
+    """`x * sin(x)` is even, and is not among the first twenty sub-expressions."""
+    u = np.random.default_rng(2).uniform(-1.5, 1.5, 40)
+    library = Library.of(["add", "mul", "sin", "cos", "const"], 1)
+    data = Dataset.of(u, 3.0 * np.cos(u * np.sin(u)))
+    settings = AssemblySettings(features=20, more_features=more, newer=40, blocks=False, probes=has_probes)
+    made = {larger: Assembler(Writer(library), data, settings, is_enlarged=larger) for larger in (False, True)}
+    errors = {larger: best(assembler.first(), library, data)[1] for larger, assembler in made.items()}
+    assert errors[False] > 1e-9
+    assert (errors[True] < 1e-24) == is_found
 
 
 def test_swings_that_the_data_show_are_known_from_the_start() -> None:
