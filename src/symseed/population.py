@@ -5,6 +5,7 @@ Axis letters: N rows, L positions in a row. Trees, parents, strings are derived 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -92,14 +93,21 @@ class Population:
         library = expressions[0].library
         if any(expression.library != library for expression in expressions):
             raise DataError("The expressions of a population must share one library.")
-        shape = (len(expressions), max(len(expression) for expression in expressions))
-        ids = np.full(shape, library.pad, dtype=np.uint16)
-        values = np.full(shape, np.nan)
-        for i, expression in enumerate(expressions):
-            ids[i, : len(expression)] = expression.ids
-            values[i, : len(expression)] = expression.constants
-        lengths = np.array([len(expression) for expression in expressions], dtype=np.int32)
-        return cls.wrap(library, ids, lengths, values)
+        ids, constants = zip(*((expression.ids, expression.constants) for expression in expressions), strict=True)
+        return cls.of_rows(library, ids, constants)
+
+    @classmethod
+    def of_rows(
+        cls, library: Library, ids: Sequence[Sequence[int]], constants: Sequence[Sequence[float]]
+    ) -> Population:
+        """Take the tokens of rows that are known to be right, at least one, and the constants beside them."""
+        lengths = np.fromiter(map(len, ids), dtype=np.int32, count=len(ids))
+        inside = np.arange(lengths.max()) < lengths[:, None]
+        tokens = np.full(inside.shape, library.pad, dtype=np.uint16)
+        values = np.full(inside.shape, np.nan)
+        tokens[inside] = np.fromiter(itertools.chain.from_iterable(ids), dtype=np.uint16)
+        values[inside] = np.fromiter(itertools.chain.from_iterable(constants), dtype=np.float64)
+        return cls.wrap(library, tokens, lengths, values)
 
     def __len__(self) -> int:
         """Return N."""

@@ -25,8 +25,9 @@ class Part:
 
     def __post_init__(self) -> None:
         """Have one NaN beside all tokens without a value: two parts that are the same are then equal."""
-        constants = tuple(math.nan if math.isnan(value) else value for value in self.constants)
-        object.__setattr__(self, "constants", constants)
+        if any(value is not math.nan and math.isnan(value) for value in self.constants):
+            constants = tuple(math.nan if math.isnan(value) else value for value in self.constants)
+            object.__setattr__(self, "constants", constants)
 
     def __len__(self) -> int:
         """Return the number of tokens."""
@@ -67,12 +68,12 @@ class Writer:
 
     def variable(self, column: int) -> Part:
         """Write a variable."""
-        return Part((self._variables[column],), (np.nan,))
+        return Part((self._variables[column],), (math.nan,))
 
     def apply(self, name: str, *arguments: Part) -> Part:
         """Write an operator and its arguments."""
         ids = itertools.chain((self._ids[name],), *(part.ids for part in arguments))
-        constants = itertools.chain((np.nan,), *(part.constants for part in arguments))
+        constants = itertools.chain((math.nan,), *(part.constants for part in arguments))
         return Part(tuple(ids), tuple(constants))
 
     def total(self, terms: Sequence[Part]) -> Part:
@@ -125,7 +126,7 @@ class Writer:
 
     def population(self, parts: Sequence[Part]) -> Population:
         """Return whole formulas as rows, at least one."""
-        return Population.from_expressions([Expression(self.library, part.ids, part.constants) for part in parts])
+        return Population.of_rows(self.library, [part.ids for part in parts], [part.constants for part in parts])
 
     def part(self, expression: Expression) -> Part | None:
         """Return an expression of another library as a part; None where it has tokens that this one lacks."""
