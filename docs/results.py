@@ -63,7 +63,7 @@ OPEN: Mapping[str, tuple[str, ...]] = types.MappingProxyType(
 )
 """The problems of the open track."""
 PARTS = tuple(name for name in methods.METHODS if name.split("-no-")[0] == "default")
-PARTS_PROBLEMS = (*INTRACTABLE, *benchmarks.SETS["Jin"], "Neat-7/code", "Neat-8", "Neat-9")
+PARTS_PROBLEMS = (*INTRACTABLE, "Jin", "Neat-7/code", "Neat-8", "Neat-9")
 PARTS_LIMITS = ((0.0, 20.0), (0.01, 7.0))
 """Where parts of `default` are taken away: the noise, and the time limit with it."""
 NOISE = ("nggp", "nggp-complete", "nggp-finish", "default")
@@ -85,7 +85,7 @@ DEFAULT_SEEDS = "0:25"
 """Of a method that has no records yet."""
 
 
-def _is_within_own_budget(record: RunRecord) -> bool:
+def _is_shown_unasked(record: RunRecord) -> bool:
     """Other time limits than the method's own are shown with noise only."""
     return record.noise > 0.0 or report.time_limit(record) is None
 
@@ -131,7 +131,7 @@ class Source:
 
     def by_noise(self) -> list[RunRecord]:
         """Return the runs at all levels of noise; without noise, those within their method's own budget."""
-        return [r for r in self.everything if r.draw == 0 and _is_within_own_budget(r)]
+        return [r for r in self.everything if r.draw == 0 and _is_shown_unasked(r)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class Block:
         """Return whether runs of that noise and time limit are shown."""
         if self.limits:
             return (record.noise, report.time_limit(record)) in self.limits
-        return _is_within_own_budget(record)
+        return _is_shown_unasked(record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -641,9 +641,10 @@ def _open_line(title: str, runs: Sequence[RunRecord]) -> list[str]:
 
 def _parts(source: Source) -> str:
     (_, clean), (level, noisy) = PARTS_LIMITS
+    problems = [problem.name for name in PARTS_PROBLEMS for problem in benchmarks.resolve(name)]
     lines = []
     for name in PARTS:
-        runs = source.runs(f"{name}, {clean:g} s", PARTS_PROBLEMS)
+        runs = source.runs(f"{name}, {clean:g} s", problems)
         seconds = [run.cpu_seconds for run in runs if not run.error]
         missed = ", ".join(run.problem for run in runs if not run.is_recovered)
         under_noise = source.runs(f"{name}, {noisy:g} s, noise {level:g}", report.problems_of("all"))
@@ -717,7 +718,7 @@ BLOCKS = {
     ),
     "default-parts": Block(
         _parts,
-        problems=(*ALL, *INTRACTABLE, "Jin", "Neat-7/code", "Neat-8", "Neat-9"),
+        problems=(*ALL, *PARTS_PROBLEMS),
         method_names=PARTS,
         levels=tuple(level for level, _ in PARTS_LIMITS),
         limits=PARTS_LIMITS,

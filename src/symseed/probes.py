@@ -21,8 +21,8 @@ _FLOOR = 1e-9
 _BINS = 8
 _MOST_TERMS, _MOST_TERMS_PER_SAMPLE, _LARGEST_DEGREE = 60, 0.7, 16
 """Of polynomials that tell of structure."""
-_STARTS, _ALTERNATIONS = 3, 15
-"""Of a product of two polynomials: from where it is sought, and for how long."""
+_STARTS, _ALTERNATIONS = ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0)), 15
+"""Of a product of two polynomials: from which lines it is sought, and for how long."""
 _LEAST_SIDE = 0.2
 """Share of the samples that must lie on either side of 0."""
 _EXACT, _UNEXPLAINED = 1e-12, 0.1
@@ -190,14 +190,20 @@ class Structure:
         first, second = values[:, is_first].sum(axis=1), values[:, ~is_first].sum(axis=1)
         ones = np.ones(len(first))
         return Split(
-            fit.error, place, False, self._scale * (self._y - second), self._scale * (self._y - first), ones, ones
+            error=fit.error,
+            place=place,
+            is_product=False,
+            first=self._scale * (self._y - second),
+            second=self._scale * (self._y - first),
+            first_weights=ones,
+            second_weights=ones,
         )
 
     def _product(self, place: int) -> Split | None:
         """Return the product of two polynomials that predicts best, where it is convincing."""
         others = [other for other in range(self._X.shape[1]) if other != place]
-        # From several places for straight lines; then each degree begins where the last one ended.
-        starts = [np.random.default_rng(start).normal(size=(2,)) for start in range(_STARTS)]
+        # From several straight lines; then each degree begins where the last one ended.
+        starts = [np.array(line) for line in _STARTS]
         best: _Product | None = None
         for degree in range(1, _LARGEST_DEGREE + 1):
             own = blocks.design(self._X[:, [place]], blocks.monomials(1, degree))
@@ -211,7 +217,15 @@ class Structure:
             return None
         with np.errstate(divide="ignore", invalid="ignore"):
             first, second = self._scale * self._y / best.second, self._y / best.first
-        return Split(best.error, place, True, first, second, best.second**2, best.first**2)
+        return Split(
+            error=best.error,
+            place=place,
+            is_product=True,
+            first=first,
+            second=second,
+            first_weights=best.second**2,
+            second_weights=best.first**2,
+        )
 
     def _alternated(self, own: Floats, rest: Floats, factors: Floats) -> _Product:
         """Solve for either side of a product in turn, the other being known: least squares."""
