@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -20,6 +21,7 @@ import pytest
 from safetensors.numpy import load, save
 
 from symseed import DataError, Library, SettingsError, SymbolicRegressor, files
+from symseed.cli import commands
 from symseed.runs import Run, RunData
 from symseed.target import Progress
 from symseed.tokens import TokenKind
@@ -155,21 +157,30 @@ def watched(folder: Path, watch: Callable[[Path, Progress], None]) -> SymbolicRe
     return model
 
 
-@pytest.mark.parametrize("name", ["checkpoint/a.safetensors", "checkpoint/b.json", "front.csv"])
-def test_a_full_disk_is_said_once_and_what_was_written_before_stays_good(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["a.safetensors", "b.json", "front.csv"])
+def test_a_full_disk_is_said_once_and_what_was_written_before_stays_good(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole = fitted(tmp_path / "whole", max_evals=20_000)
+    sync = os.fsync
+
+    def full(handle: int) -> None:
+        if Path(f"/proc/self/fd/{handle}").readlink().name.startswith(f".{name}."):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        sync(handle)
 
     def fill(folder: Path, progress: Progress) -> None:
         if progress.turn.index == 0:
-            (folder / f"{name}.partial").symlink_to("/dev/full")
+            monkeypatch.setattr(os, "fsync", full)
 
     with pytest.warns(RuntimeWarning, match="goes on in memory; what was written before is still good") as record:
         model = watched(tmp_path / "full", fill)
+    monkeypatch.undo()
     assert len(record) == 1
     assert "No space left" in str(record[0].message)
     assert len(formulas(model)) > 2
     folder = run_of(model)
-    (folder / f"{name}.partial").unlink()
+    assert not list(folder.rglob("*.partial"))
     assert Run.read(folder).state(0, search_library(folder), Run.read(folder).settings.plan().settings) is not None
     again = SymbolicRegressor.resume(folder, max_evals=20_000)
     assert formulas(again) == formulas(model)
@@ -295,6 +306,89 @@ def test_a_run_that_another_process_writes_to_can_be_read_and_not_resumed(folder
             SymbolicRegressor.resume(folder)
     finally:
         run.close()
+
+
+# --- A folder from somebody else -------------------------------------------------------------------------------------
+
+VICTIM = "# the user's own file\n"
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Path:
+    path = tmp_path / "victim"
+    path.write_text(VICTIM)
+    return path
+
+
+@pytest.mark.parametrize("name", ["report.html", "report.html.partial", "front.csv.partial"])
+def test_a_report_is_never_written_through_a_link(folder: Path, victim: Path, name: str) -> None:
+    (folder / name).symlink_to(victim)
+    commands(["report", str(folder)], standalone_mode=False)
+    assert victim.read_text() == VICTIM
+    assert "<html" in (folder / "report.html").read_text()
+    assert not (folder / "report.html").is_symlink()
+
+
+@pytest.mark.parametrize("name", ["checkpoint/a.safetensors", "checkpoint/a.json"])
+def test_a_checkpoint_that_is_a_link_is_damaged_and_never_written_through(
+    folder: Path, victim: Path, name: str, not_broken_off: list[tuple[str, float]]
+) -> None:
+    (folder / name).unlink()
+    (folder / name).symlink_to(victim)
+    with pytest.warns(RuntimeWarning, match="is damaged"):
+        model = SymbolicRegressor.resume(folder)
+    assert formulas(model) == not_broken_off
+    assert victim.read_text() == VICTIM
+
+
+@pytest.mark.parametrize("kind", ["link", "hard link", "folder"])
+def test_events_are_never_appended_to_another_file(folder: Path, victim: Path, kind: str) -> None:
+    events = folder / "events.jsonl"
+    if kind == "hard link":
+        os.link(events, victim.with_name("second"))
+        victim = victim.with_name("second")
+    else:
+        events.unlink()
+        events.symlink_to(victim) if kind == "link" else events.mkdir()
+    before = victim.read_bytes()
+    with pytest.raises(DataError, match=r"must be a run that can be written to|must hold what happened"):
+        SymbolicRegressor.resume(folder, max_evals=30_000)
+    assert victim.read_bytes() == before
+
+
+def test_a_checkpoint_folder_that_is_a_link_is_refused(folder: Path, tmp_path: Path) -> None:
+    shutil.move(folder / "checkpoint", tmp_path / "elsewhere")
+    (folder / "checkpoint").symlink_to(tmp_path / "elsewhere")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "elsewhere").iterdir()}
+    with pytest.raises(DataError, match="`checkpoint` must be a folder, and no link to one"):
+        SymbolicRegressor.resume(folder)
+    assert {path.name: path.read_bytes() for path in (tmp_path / "elsewhere").iterdir()} == before
+
+
+@pytest.mark.parametrize("name", ["config.toml", "data.safetensors", "events.jsonl", "front.csv", "checkpoint/a.json"])
+@pytest.mark.parametrize("kind", ["pipe", "endless"])
+def test_what_is_not_a_plain_file_is_neither_waited_for_nor_read(folder: Path, name: str, kind: str) -> None:
+    (folder / name).unlink()
+    os.mkfifo(folder / name) if kind == "pipe" else (folder / name).symlink_to("/dev/zero")
+    if name == "checkpoint/a.json":
+        with pytest.warns(RuntimeWarning, match="is damaged"):
+            SymbolicRegressor.resume(folder)
+        return
+    with pytest.raises(DataError):
+        SymbolicRegressor.from_file(folder)
+
+
+def test_a_file_that_is_too_large_is_not_read(folder: Path) -> None:
+    with (folder / "front.csv").open("r+b") as file:
+        file.truncate(2**40)  # without blocks on the disk
+    with pytest.raises(DataError, match=r"`front\.csv` has 1,099,511,627,776 bytes, and may have"):
+        SymbolicRegressor.from_file(folder)
+
+
+def test_what_a_killed_writer_left_goes_when_the_run_goes_on(folder: Path) -> None:
+    (folder / ".front.csv.0123456789abcdef.partial").write_text("torn")
+    SymbolicRegressor.resume(folder)
+    assert not list(folder.rglob("*.partial"))
 
 
 def changed(path: Path, pattern: str, text: str) -> None:

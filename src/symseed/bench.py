@@ -38,6 +38,8 @@ from symseed.search import Budget, Step, StopReason
 
 SCHEMA = 1
 FILE = "records.jsonl"
+_MOST_BYTES = 2**31
+"""Bytes of a file of records: about a kilobyte a run."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -241,7 +243,7 @@ class Store:
     @property
     def exists(self) -> bool:
         """Whether the folder holds a file of records, packed or not."""
-        return self.path.exists() or self.packed.exists()
+        return os.path.lexists(self.path) or os.path.lexists(self.packed)
 
     def read(self) -> list[RunRecord]:
         """Return all records, the packed ones first; a line that was torn when the process died is left out.
@@ -249,9 +251,9 @@ class Store:
         Raises:
             DataError: where a file is of another version, or the packed one is damaged.
         """
-        records = self._parse(self.packed, self._unpacked()) if self.packed.exists() else []
-        if self.path.exists():
-            records += self._parse(self.path, self.path.read_bytes())
+        records = self._parse(self.packed, self._unpacked()) if os.path.lexists(self.packed) else []
+        if os.path.lexists(self.path):
+            records += self._parse(self.path, self._content(self.path))
         return records
 
     def pack(self) -> int:
@@ -297,7 +299,7 @@ class Store:
             yield lambda record: lines.append(asdict(record))
 
     def _unpacked(self) -> bytes:
-        content = self.packed.read_bytes()
+        content = self._content(self.packed)
         try:
             if not content:  # which `gzip` takes for a file without members
                 raise EOFError("It is empty")
@@ -306,6 +308,13 @@ class Store:
             raise DataError(
                 f"`{self.packed}` must be a whole gzip file, but it cannot be unpacked ({error}). Fetch it again."
             ) from error
+
+    @staticmethod
+    def _content(path: Path) -> bytes:
+        try:
+            return files.read(path, _MOST_BYTES)
+        except OSError as error:
+            raise DataError(f"`{path}` must hold records, but cannot be read: {error}.") from error
 
     @staticmethod
     def _parse(path: Path, content: bytes) -> list[RunRecord]:

@@ -1,27 +1,81 @@
-"""Files that survive: whole or not at all, line by line, and one writer at a time."""
+"""Files that survive: whole or not at all, line by line, and one writer at a time.
+
+A folder may come from somebody else. So no link in it is ever followed, in reading or in writing: it could lead to any
+file of the user's. What is not a plain file (a pipe, a device) is refused, and so is one that is too large.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
 import os
+import secrets
+import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 from symseed.errors import DataError
 
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_PARTIAL = ".partial"
+
+
+def read(path: Path, most: int) -> bytes:
+    """Return what is in a plain file of at most so many bytes.
+
+    Raises:
+        OSError: where it cannot be read, or is something else: a link, a pipe, a device, a folder, a larger file.
+    """
+    # A pipe that nobody writes to would be waited for.
+    handle = os.open(path, os.O_RDONLY | _NO_LINKS | getattr(os, "O_NONBLOCK", 0))
+    with os.fdopen(handle, "rb") as file:
+        size = _plain(handle, path).st_size
+        if size > most:
+            raise OSError(f"`{path.name}` has {size:,} bytes, and may have {most:,} at most")
+        return file.read(size)
+
 
 def replace(path: Path, content: bytes) -> None:
-    """Write a file such that its old content stays until the new one is on the disk."""
-    temporary = path.with_name(f"{path.name}.partial")
-    with temporary.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    """Write a file such that its old content stays until the new one is on the disk.
+
+    A link of that name is replaced, and what it leads to stays as it is.
+
+    Raises:
+        OSError: where it cannot be written; then nothing is left behind.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_PARTIAL}")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINKS, 0o666)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
     _sync_folder(path.parent)
+
+
+def remove_partial(folder: Path) -> None:
+    """Remove what writers that were killed have left."""
+    for path in folder.glob(f".*{_PARTIAL}"):
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def check_folder(path: Path) -> None:
+    """Check that a path is a folder, and no link to one.
+
+    Raises:
+        OSError: where it is something else.
+    """
+    if not stat.S_ISDIR(path.lstat().st_mode):
+        raise OSError(f"`{path.name}` must be a folder, and no link to one")
 
 
 def digest(content: bytes) -> str:
@@ -50,11 +104,16 @@ class Lines:
 
         Raises:
             DataError: where another process is writing to it.
+            OSError: where it cannot be written, or is a link, or has a second name elsewhere.
         """
-        self._file = path.open("a+b")
+        self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _NO_LINKS, 0o666), "a+b")
         try:
+            if _plain(self._file.fileno(), path).st_nlink > 1:
+                raise OSError(
+                    f"`{path.name}` has another name elsewhere, a hard link. Copy the folder, and use the copy"
+                )
             _lock(self._file, path)
-        except DataError:
+        except (DataError, OSError):
             self._file.close()
             raise
         if self._file.tell() and not _ends_with_newline(self._file):
@@ -82,6 +141,15 @@ def read_lines(content: bytes) -> Iterator[Any]:
             yield json.loads(line)
         except json.JSONDecodeError:
             continue
+
+
+def _plain(handle: int, path: Path) -> os.stat_result:
+    """Return what the system says of an open file, which must be a plain one."""
+    found = os.fstat(handle)
+    # Where the system cannot refuse links as it opens a file, they are seen here.
+    if not stat.S_ISREG(found.st_mode) or stat.S_ISLNK(path.lstat().st_mode):
+        raise OSError(f"`{path.name}` must be a plain file, and no link, pipe or device")
+    return found
 
 
 def _lock(file: IO[bytes], path: Path) -> None:

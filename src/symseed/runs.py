@@ -15,6 +15,7 @@ import csv
 import io
 import json
 import math
+import os
 import secrets
 import sys
 import time
@@ -56,6 +57,13 @@ SCHEMA = 1
 
 CHANGEABLE = (*LIMITS, "model_selection", "n_jobs", "verbosity")
 """Settings of a run that may be others when it goes on."""
+
+_MOST_TEXT = 2**28
+"""Bytes of a text file of a run: a long run of many columns writes some megabytes."""
+_MOST_STATE = 2**30
+"""Bytes of a checkpoint's arrays: a network's weights, and the best formulas."""
+_MOST_HEADER = 2**20
+"""Bytes of a safetensors file beside its numbers."""
 
 _CONFIG, _DATA, _EVENTS, _CHECKPOINT = "config.toml", "data.safetensors", "events.jsonl", "checkpoint"
 
@@ -190,7 +198,7 @@ class Run:
         """
         path = folder / _CONFIG
         try:
-            content = tomllib.loads(path.read_text(encoding="utf-8"))
+            content = tomllib.loads(files.read(path, _MOST_TEXT).decode())
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise DataError(
                 f"`{folder}` must be the folder of a run, but its {_CONFIG} cannot be read: {error}"
@@ -229,9 +237,18 @@ class Run:
         """Begin to write to a run that was read.
 
         Raises:
-            DataError: where another process does.
+            DataError: where another process does, or the folder cannot be written to.
         """
-        self._lines = files.Lines(self.folder / _EVENTS)
+        try:
+            (self.folder / _CHECKPOINT).mkdir(exist_ok=True)
+            files.check_folder(self.folder / _CHECKPOINT)
+            self._lines = files.Lines(self.folder / _EVENTS)
+        except OSError as error:
+            raise DataError(
+                f"`{self.folder}` must be a run that can be written to, but it is not: {error}. Copy it, or fit anew."
+            ) from error
+        for folder in (self.folder, self.folder / _CHECKPOINT):
+            files.remove_partial(folder)
         self._lines.append({"event": "resume", "time": _now(), "version": symseed.__version__})
 
     def close(self) -> None:
@@ -349,9 +366,11 @@ class Run:
     def events(self) -> list[dict[str, Any]]:
         """What happened, in order; a turn that was taken again after a resume stands for its earlier one."""
         try:
-            content = (self.folder / _EVENTS).read_bytes()
-        except OSError:
+            content = files.read(self.folder / _EVENTS, _MOST_TEXT)
+        except FileNotFoundError:
             return []
+        except OSError as error:
+            raise DataError(f"`{self.folder}` must hold what happened, but that cannot be read: {error}.") from error
         out: dict[Any, dict[str, Any]] = {}
         for place, event in enumerate(files.read_lines(content)):
             if isinstance(event, dict):
@@ -400,7 +419,7 @@ class Run:
         out = {}
         for output in range(self.data.y.shape[1]):
             path = self._front_path(output)
-            if not path.exists():
+            if not os.path.lexists(path):
                 continue
             end = ends.get(output, {"reason": "The search has not ended.", "is_final": False})
             equations = _read_csv(path, lambda formulas: self.library(plan, formulas))
@@ -420,10 +439,10 @@ class Run:
 
     def _state_at(self, name: str, output: int, library: Library, settings: PortfolioSettings) -> PortfolioState | None:
         folder = self.folder / _CHECKPOINT
-        if not (folder / f"{name}.json").exists():
+        if not os.path.lexists(folder / f"{name}.json"):
             return None
         try:
-            manifest = json.loads((folder / f"{name}.json").read_bytes())
+            manifest = json.loads(files.read(folder / f"{name}.json", _MOST_TEXT))
             kind = (manifest["schema"], manifest["version"], manifest["settings"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             self._warn_of(folder / name, error)
@@ -441,7 +460,7 @@ class Run:
         try:
             if manifest["output"] != output:
                 return None
-            content = (folder / f"{name}.safetensors").read_bytes()
+            content = files.read(folder / f"{name}.safetensors", _MOST_STATE)
             if files.digest(content) != manifest["sha256"]:
                 raise ValueError("its hash is another")
             return states.unpack(load(content), manifest["state"], library, settings)
@@ -489,8 +508,7 @@ def _csv(front: EquationFront) -> str:
 
 def _read_csv(path: Path, library_of: Callable[[list[str]], Library]) -> tuple[Equation, ...]:
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
+        rows = list(csv.DictReader(io.StringIO(files.read(path, _MOST_TEXT).decode(), newline="")))
         if not rows:
             raise ValueError("it has no formula")
         library = library_of([row["Equation"] for row in rows])
@@ -510,8 +528,9 @@ def _read_csv(path: Path, library_of: Callable[[list[str]], Library]) -> tuple[E
 
 
 def _read_data(path: Path, described: Mapping[str, Any]) -> RunData:
+    cells = int(described["rows"]) * (len(described["names"]) + len(described["targets"]) + 1)
     try:
-        content = path.read_bytes()
+        content = files.read(path, 8 * cells + _MOST_HEADER)
     except OSError as error:
         raise DataError(f"`{path}` must hold the data of the run, but cannot be read: {error}") from error
     if files.digest(content) != described["sha256"]:
