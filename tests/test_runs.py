@@ -12,6 +12,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -244,6 +245,35 @@ def test_an_interrupted_run_says_so_and_goes_on_to_the_same_end(
     assert not model.interrupted_
     assert formulas(model) == not_broken_off
     assert formulas(SymbolicRegressor.resume(folder)) == not_broken_off, "a run that has ended stays as it is"
+
+
+@pytest.mark.parametrize("turn", [0, 1, 3, 6])
+@pytest.mark.parametrize("target", [0, 1])
+def test_a_run_of_several_targets_goes_on_to_the_same_end_wherever_it_was_interrupted(
+    tmp_path: Path, target: int, turn: int
+) -> None:
+    targets = np.stack([np.asarray(Y), np.log(X.iloc[:, 0] + X.iloc[:, 1])], axis=1)
+    data = replace(data_of()[0], y=targets, is_multiple=True, targets=("y1", "y2"))
+    settings = SMALL | {"method": "default", "max_evals": 8_000}
+
+    def stop(output: int, progress: Progress) -> None:
+        if (output, progress.turn.index) == (target, turn):
+            raise KeyboardInterrupt
+
+    whole = SymbolicRegressor(**settings, output_directory=tmp_path / "whole")
+    whole.fit_data(data, labels=data.names, seed=1)
+    model = SymbolicRegressor(**settings, output_directory=tmp_path / "interrupted")
+    model.fit_data(data, labels=data.names, seed=1, watch=stop)
+    assert model.interrupted_ or not turn_is_reached(whole, target, turn)
+    again = SymbolicRegressor.resume(run_of(model))
+    assert not again.interrupted_
+    for before, after in zip(whole.pareto_front_, again.pareto_front_, strict=True):
+        assert [(str(item), item.loss) for item in before] == [(str(item), item.loss) for item in after]
+
+
+def turn_is_reached(model: SymbolicRegressor, target: int, turn: int) -> bool:
+    events = Run.read(run_of(model)).events
+    return any(event.get("output") == target and event.get("turn") == turn for event in events)
 
 
 def test_a_run_that_has_ended_goes_on_where_its_limits_are_raised(tmp_path: Path) -> None:

@@ -144,7 +144,8 @@ class TargetSearch:
         """Follow the turns to their end, and return why it came."""
         try:
             for turn in portfolio.turns():
-                if self._watch is not None:
+                # A search at once is none that could be gone on with: its state must not take the place of one that is.
+                if self._watch is not None and not is_at_once:
                     self._watch(self._progress(portfolio, turn))
                 if turn.reason is not None:
                     return turn.reason.value
