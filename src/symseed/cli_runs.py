@@ -5,11 +5,9 @@ from __future__ import annotations
 import contextlib
 import csv
 import platform
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any, TypeAlias
 
 import click
@@ -31,6 +29,7 @@ from symseed.page import ReportContent, report_html
 from symseed.runs import Run, RunData
 from symseed.search import Budget
 from symseed.settings import Settings
+from symseed.signals import Termination
 from symseed.target import Progress
 from symseed.terminal import plain
 
@@ -228,7 +227,7 @@ def _follow(
 ) -> None:
     """Run a search under a display, and print what it found."""
     plan = settings.plan()
-    ending = _Ending()
+    ending = Termination()
     try:
         with ending:
             if as_json:
@@ -244,23 +243,6 @@ def _follow(
         sys.exit(TERMINATED)
     if model.interrupted_:
         sys.exit(INTERRUPTED)
-
-
-class _Ending:
-    """Takes a signal to end as Ctrl-C: the search keeps what it has found."""
-
-    def __init__(self) -> None:
-        self.is_terminated = False
-
-    def __enter__(self) -> None:
-        self._before = signal.signal(signal.SIGTERM, self._end)
-
-    def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGTERM, self._before)
-
-    def _end(self, _signal: int, _frame: FrameType | None) -> None:
-        self.is_terminated = True
-        raise KeyboardInterrupt
 
 
 def _print(model: SymbolicRegressor, targets: Sequence[str], *, as_json: bool) -> None:

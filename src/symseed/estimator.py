@@ -28,6 +28,7 @@ from symseed.pictures import Moment
 from symseed.runs import Run, RunData
 from symseed.search import StopReason
 from symseed.settings import LIMITS, NAMES, EarlyStop, Plan, Settings, suggestion
+from symseed.signals import Held
 from symseed.target import Progress, TargetSearch
 
 _Given = ParamSpec("_Given")
@@ -310,20 +311,27 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 state = None if run is None else run.state(output, search.library, search.settings)
                 try:
                     front = search.run(begin=state, is_at_once=is_interrupted)
+                except KeyboardInterrupt:
+                    so_far = search.so_far()
+                    if so_far is None:
+                        raise
+                    front = so_far
                 except Exception:
                     # An alarm of the caller's, say: what was found by then is worth having. It is raised all the same.
                     so_far = search.so_far()
                     if so_far is not None and output == count - 1:
                         self._take(data, labels, [*found, so_far], histories, is_interrupted=True, folder=folder)
                     raise
-                is_interrupted = is_interrupted or front.reason == StopReason.INTERRUPTED.value
-                if run is not None:
-                    run.finish(output, front)
-                found.append(front)
+                with Held() as held:
+                    found.append(front)
+                    if run is not None:
+                        run.finish(output, front)
+                is_interrupted |= held.is_interrupted or front.reason == StopReason.INTERRUPTED.value
         finally:
             if run is not None:
                 run.close()
-        self._take(data, labels, found, histories, is_interrupted=is_interrupted, folder=folder)
+        with Held():
+            self._take(data, labels, found, histories, is_interrupted=is_interrupted, folder=folder)
 
     def _take(
         self,

@@ -194,10 +194,16 @@ class TargetSearch:
     # From the formulas of the search to those that are shown
 
     def _front(self, portfolio: Portfolio, reason: str) -> EquationFront:
-        parts = [formula.part for formula in portfolio.front()]
-        if portfolio.best is not None:
-            parts.append(portfolio.best.part)
-        candidates = [candidate for part in dict.fromkeys(parts) for candidate in self._restored(part)]
+        assert portfolio.best is not None, "there is a front once there is a choice"
+        parts = [portfolio.best.part, *(formula.part for formula in portfolio.front())]
+        candidates: list[Equation] = []
+        try:
+            for part in dict.fromkeys(parts):
+                candidates += self._restored(part)
+        except KeyboardInterrupt:
+            # On many rows each formula takes a moment. Those judged so far are the front; a second Ctrl-C gives up.
+            reason = StopReason.INTERRUPTED.value
+            candidates = candidates or self._restored(parts[0])
         fitting = [candidate for candidate in candidates if candidate.complexity <= self._plan.maxsize]
         rounding = self._scaled.rounding
         return EquationFront(pareto(fitting or candidates, rounding), reason, len(self._data), rounding)
