@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from symseed import Dataset, Expression, Library, evaluate
+from symseed import Dataset, Expression, Library, blocks, evaluate, matching, probes
 from symseed.assembly import Assembler, AssemblySettings
 from symseed.dataset import Floats
 from symseed.description import description_lengths
@@ -241,3 +242,44 @@ def test_the_same_data_give_the_same_formulas() -> None:
     data = Dataset.of(X, np.exp(a) * b)
     one, other = (assembler(TWO, data, AssemblySettings(features=30, matches=5)).first() for _ in range(2))
     assert [part.ids for part in one] == [part.ids for part in other]
+
+
+class Late:
+    """Time that is up after so many questions; says how often it is asked again."""
+
+    def __init__(self, after: int) -> None:
+        self.left = after
+        self.asked_again = 0
+
+    def __call__(self) -> bool:
+        self.left -= 1
+        self.asked_again += self.left < -1
+        return self.left < 0
+
+
+@pytest.mark.parametrize("after", [0, 1, 5, 60, 300])
+@pytest.mark.parametrize("is_enlarged", [False, True])
+def test_nothing_more_is_begun_once_time_is_up(after: int, is_enlarged: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = Dataset.of(X, np.exp(-((a - 1.0) ** 2)) / (1.2 + (b - 2.5) ** 2))
+    whole = len(Assembler(Writer(TWO), data, FEW, is_enlarged=is_enlarged).first())
+    late = Late(after)
+    begun_late: list[str] = []
+
+    def watched(work: Callable[..., object]) -> Callable[..., object]:
+        def begun(*arguments: object, **named: object) -> object:
+            if late.left < 0:
+                begun_late.append(work.__name__)
+            return work(*arguments, **named)
+
+        return begun
+
+    for module, name in ((matching, "affine_errors"), (blocks, "rational"), (probes, "frequencies")):
+        monkeypatch.setattr(module, name, watched(getattr(module, name)))
+    made = Assembler(Writer(TWO), data, FEW, is_enlarged=is_enlarged, is_late=late)
+    assert len(made.first()) < whole
+    assert made.split() == []
+    assert late.asked_again < 20, "each loop asks once, and ends"
+    assert not begun_late
+    polynomials = made.polynomials()
+    assert polynomials, "these take no time"
+    assert np.isfinite(description_lengths(Writer(TWO).population(polynomials), data)).all()

@@ -26,6 +26,7 @@ from symseed.assembly import Assembler, AssemblySettings
 from symseed.completion import CompletionSettings
 from symseed.constraints import PAPER, Dimensions
 from symseed.dataset import Floats
+from symseed.deadline import IsLate
 from symseed.errors import DataError
 from symseed.evolution import EvolutionSettings
 from symseed.front import Front
@@ -275,6 +276,26 @@ def test_a_budget_of_seconds_ends_it_within_a_turn() -> None:
     assert 200.0 <= last < 300.0
 
 
+@pytest.mark.parametrize("questions", [0, 1, 10, 100, 1_000])
+def test_a_budget_of_seconds_ends_the_first_turn_too(questions: int) -> None:
+    """Whenever time is up, formulas that were found by then are the answer, and none is simplified any more."""
+    asked = [0]
+
+    def clock() -> float:
+        asked[0] += 1
+        return 0.0 if asked[0] <= questions + 20 else 100.0
+
+    data = Dataset.of(np.random.default_rng(0).uniform(1.0, 2.0, (3_000, 3)), np.arange(3_000.0) % 7.0)
+    library = Library.of(["add", "sub", "mul", "div", "sin", "exp", "log"], 3)
+    settings = methods.get("default").portfolio
+    assert settings is not None
+    made = Portfolio(library, data, settings, seed=0, budget=Budget(None, 10.0, clock))
+    turns = list(made.turns())
+    assert turns[-1].reason is StopReason.SECONDS
+    assert made.best is not None
+    assert asked[0] < questions + 100, "once time is up every loop ends at its next question"
+
+
 def test_turns_count_what_was_done() -> None:
     history = solve(noisy(), budget=Budget(2_500)).history
     assert [turn.index for turn in history] == list(range(len(history)))
@@ -293,10 +314,16 @@ def test_assembly_gets_more_to_begin_with_after_a_while(monkeypatch: pytest.Monk
     original = Assembler.__init__
 
     def watched(
-        self: Assembler, writer: Writer, data: Dataset, settings: AssemblySettings, *, is_enlarged: bool
+        self: Assembler,
+        writer: Writer,
+        data: Dataset,
+        settings: AssemblySettings,
+        *,
+        is_enlarged: bool,
+        is_late: IsLate,
     ) -> None:
         asked.append(is_enlarged)
-        original(self, writer, data, settings, is_enlarged=is_enlarged)
+        original(self, writer, data, settings, is_enlarged=is_enlarged, is_late=is_late)
 
     monkeypatch.setattr(Assembler, "__init__", watched)
     assert len(solve(noisy(), dataclasses.replace(SMALL, enlarged=2), budget=Budget(2_500)).history) > 3

@@ -262,3 +262,20 @@ def test_literals_of_the_library_are_left_alone() -> None:
     tidy = tidied(writer, Part(start.ids, start.constants), data)
     assert tidy.constants[2] == 2.0
     assert tidy.constants[5] == pytest.approx(math.sqrt(0.5), rel=1e-9)
+
+
+def test_what_was_tidied_so_far_is_kept_once_time_is_up() -> None:
+    start = read("add add mul const(2.0000001) x1 sin x1 mul const(0.0000001) exp x1")
+    questions = [0]
+
+    def is_late() -> bool:
+        questions[0] += 1
+        return questions[0] > most
+
+    lengths = []
+    for most in (0, 3, 20, 1_000):
+        questions[0] = 0
+        lengths.append(length(tidied(WRITER, start, CLEAN, is_late=is_late), CLEAN))
+        assert questions[0] <= most + 3, "asked once more after time is up, in each of few steps"
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[0] > lengths[-1]

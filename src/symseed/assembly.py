@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from symseed import blocks, matching, probes
 from symseed.dataset import Dataset, Floats
+from symseed.deadline import IsLate, in_time, never
 from symseed.description import description_lengths
 from symseed.errors import SettingsError
 from symseed.evaluation import predict
@@ -99,12 +100,21 @@ class Assembler:
     """Knows the sub-expressions of one dataset, and puts formulas together from them."""
 
     def __init__(
-        self, writer: Writer, dataset: Dataset, settings: AssemblySettings, *, is_enlarged: bool = False
+        self,
+        writer: Writer,
+        dataset: Dataset,
+        settings: AssemblySettings,
+        *,
+        is_enlarged: bool = False,
+        is_late: IsLate = never,
     ) -> None:
-        """Get sub-expressions to begin with; more, and those of the target's parity, if it `is_enlarged`."""
+        """Get sub-expressions to begin with; more, and those of the target's parity, if it `is_enlarged`.
+
+        Once it `is_late`, what is under way is left out, here and in the methods.
+        """
         if is_enlarged:
             settings = replace(settings, features=settings.more_features)
-        self._writer, self._settings, self._whole = writer, settings, dataset
+        self._writer, self._settings, self._whole, self._is_late = writer, settings, dataset, is_late
         self._wisher = matching.Wisher.of(dataset, settings.samples)
         self._data = self._wisher.dataset
         self._token = math.log(len(writer.library))
@@ -122,18 +132,19 @@ class Assembler:
 
     def first(self) -> list[Part]:
         """Return the formulas that need no search: blocks and matches in every small context."""
-        contexts = [context for context in itertools.starmap(self._context, self._frames()) if context is not None]
+        contexts = self._contexts(self._frames())
         formulas = self._formulas(contexts)
         if self._settings.blocks and self._writer.has("add", "mul", "div") and contexts and contexts[0].rest == 0:
             rationals = sorted(self._rationals(contexts[0]), key=lambda pair: pair[0])
             formulas += [part for _, part in rationals[: self._settings.matches]]
-            formulas += self._sums_of_parts() if self._settings.probes else []
+            formulas += self._sums_of_parts() if self._settings.probes and not self._is_late() else []
         return formulas
 
     def split(self) -> list[Part]:
         """Return sums and products, where the data show some, of parts that were put together each by itself."""
         found: list[tuple[float, Part]] = []
-        for split in [] if self._structure is None else self._structure.splits()[:_MOST_SPLITS]:
+        splits = [] if self._structure is None or self._is_late() else self._structure.splits()[:_MOST_SPLITS]
+        for split in in_time(splits, self._is_late):
             name, join = ("mul", np.multiply) if split.is_product else ("add", np.add)
             if not self._writer.has(name):
                 continue
@@ -158,15 +169,22 @@ class Assembler:
         self._add(list(itertools.islice(pieces, self._settings.newer)), self._settings.newer)
         holes = [(part, begin) for part in best for begin in range(len(part))]
         holes += itertools.islice(self._framed(holes), self._settings.framed)
-        contexts = [context for context in itertools.starmap(self._context, holes) if context is not None]
-        return self._formulas(contexts)
+        return self._formulas(self._contexts(holes))
+
+    def polynomials(self) -> list[Part]:
+        """Return polynomials of the variables, which take no time."""
+        root = self._context(self._writer.number(1.0), 0)
+        return self._polynomials([root]) if root is not None and self._can_have_blocks else []
 
     def _formulas(self, contexts: Sequence[Context]) -> list[Part]:
         known = _Table(self._parts, self._values)
-        found = [*self._matches(contexts, known), *self._matches(contexts, self._growths), *self._pairs()]
-        if self._settings.blocks and self._writer.has("add", "mul"):
-            found += self._blocks(contexts)
-        return list(dict.fromkeys(found))
+        kinds: tuple[Callable[[], list[Part]], ...] = (
+            lambda: self._matches(contexts, known),
+            lambda: self._matches(contexts, self._growths),
+            self._pairs,
+            lambda: self._blocks(contexts),
+        )
+        return list(dict.fromkeys(part for kind in in_time(kinds, self._is_late) for part in kind()))
 
     # Holes
 
@@ -197,6 +215,10 @@ class Assembler:
         for (part, begin), (frame, place) in itertools.product(holes, frames):
             yield self._writer.splice(part, begin, self._writer.end(part.ids, begin), frame), begin + place
 
+    def _contexts(self, holes: Iterable[tuple[Part, int]]) -> list[Context]:
+        found = (self._context(part, begin) for part, begin in in_time(holes, self._is_late))
+        return [context for context in found if context is not None]
+
     def _context(self, part: Part, begin: int) -> Context | None:
         wish, weight = (found[begin] for found in self._wisher.wishes(self._writer.population([part])))
         if not (np.isfinite(wish).all() and np.isfinite(weight).all() and weight.max() > 0.0):
@@ -211,7 +233,7 @@ class Assembler:
         sizes: list[list[Part]] = [[], [writer.variable(column) for column in writer.columns]]
         seen: set[bytes] = set()
         count = 0
-        while count < self._settings.features and len(sizes) <= _LARGEST_SMALL:
+        while count < self._settings.features and len(sizes) <= _LARGEST_SMALL and not self._is_late():
             grown = itertools.islice(self._of_size(sizes), 20 * self._settings.features)
             parts = list(grown) if len(sizes) > 2 else [*sizes[1], *grown]
             values = predict(writer.population(parts), self._data).value if parts else np.empty((0, 1))
@@ -282,9 +304,9 @@ class Assembler:
         if not (names and self._settings.probes):
             return []
         columns = writer.columns[:8]
-        own = {column: probes.frequencies(self._whole, column) for column in columns}
-        seen = {}
-        for column in columns:
+        own = {column: probes.frequencies(self._whole, column) for column in in_time(columns, self._is_late)}
+        columns, seen = list(own), {}
+        for column in in_time(columns, self._is_late):
             carriers = [(other, own[other][0]) for other in columns if other != column and own[other]]
             seen[column] = probes.frequencies(self._whole, column, carriers=carriers) if carriers else own[column]
         single: list[list[Part]] = []
@@ -364,7 +386,7 @@ class Assembler:
             return []
         sizes = np.array([len(part) for part in known.parts])
         nearest: list[tuple[float, Context, int]] = []
-        for begin in range(0, len(contexts), _AT_ONCE):
+        for begin in in_time(range(0, len(contexts), _AT_ONCE), self._is_late):
             some = contexts[begin : begin + _AT_ONCE]
             wishes = np.stack([context.wish for context in some])
             weights = np.stack([context.weight for context in some])
@@ -416,9 +438,19 @@ class Assembler:
 
     def _blocks(self, contexts: Sequence[Context]) -> list[Part]:
         """Polynomials in the holes where they describe the data best."""
+        if not self._can_have_blocks:
+            return []
+        return self._polynomials(self._promising(contexts, self._data.X[:, self._writer.columns]))
+
+    @property
+    def _can_have_blocks(self) -> bool:
+        return self._settings.blocks and self._writer.has("add", "mul")
+
+    def _polynomials(self, contexts: Sequence[Context]) -> list[Part]:
+        """Polynomials of all degrees in some holes, those first that describe the data best."""
         X = self._data.X[:, self._writer.columns]
         found: dict[Part, None] = {}
-        for context in self._promising(contexts, X):
+        for context in contexts:
             for degree in blocks.degrees(X.shape[1], len(X)):
                 solved = blocks.polynomial(self._writer, X, context.wish, context.weight, degree)
                 if solved is not None:
@@ -444,7 +476,7 @@ class Assembler:
         # By degree: its last monomial.
         last = [max(i for i, powers in enumerate(exponents) if sum(powers) <= degree) for degree in options]
         lengths = []
-        for context in contexts:
+        for context in in_time(contexts, self._is_late):
             root = np.sqrt(context.weight)
             matrix, goal = root[:, None] * design, root * context.wish
             with np.errstate(over="ignore"):
@@ -457,7 +489,7 @@ class Assembler:
     def _rationals(self, context: Context) -> list[tuple[float, Part]]:
         X = self._data.X[:, self._writer.columns]
         out = []
-        for degree, below in itertools.product(range(1, 7), range(1, 5)):
+        for degree, below in in_time(itertools.product(range(1, 7), range(1, 5)), self._is_late):
             solved = blocks.rational(X, context.wish, context.weight, degree, below)
             if solved is None or not solved[0].exponents or not solved[1].exponents:
                 continue
@@ -476,7 +508,8 @@ class Assembler:
             return self._table([])
         data = Dataset.of(self._data.X[usable], values[usable], weights[usable], self._data.names)
         settings = replace(self._settings, features=min(_SIDE, self._settings.features))
-        return self._table(Assembler(self._writer.of_columns(columns), data, settings).first())
+        writer = self._writer.of_columns(columns)
+        return self._table(Assembler(writer, data, settings, is_late=self._is_late).first())
 
     def _sums_of_parts(self) -> list[Part]:
         """A sum of blocks, one of each variable, where the data say that the target is such a sum."""

@@ -171,6 +171,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             DataError: naming what cannot be used, and where.
             SettingsError: naming a parameter that is out of range.
         """
+        started = time.monotonic()
         settings = self._settings()
         settings.plan()
         if y is None:
@@ -191,7 +192,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         # A warm start searches elsewhere than the fits before it.
         earlier = getattr(self, "_fits", 0) if self.warm_start else 0
         seed = int(generator.randint(2**31 - 1)) + 15_485_863 * earlier
-        self.fit_data(data, labels=table.labels, seed=seed)
+        self.fit_data(data, labels=table.labels, seed=seed, started=started)
         self._fits = earlier + 1
         return self
 
@@ -201,12 +202,14 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         labels: tuple[Hashable, ...] | None,
         seed: int,
+        started: float | None = None,
         watch: Callable[[int, Progress], None] | None = None,
     ) -> None:
         """Search in data that have been read; for the command line, which watches.
 
         Args:
             labels: what the columns are called where the data come from.
+            started: since when `max_time` counts, by `time.monotonic`; None: from now.
             watch: is told of every turn, and of which target.
         """
         settings = self._settings()
@@ -215,7 +218,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if settings.output_directory is not None:
             texts = [[str(formula) for formula in formulas] for formulas in known]
             run = Run.create(Path(settings.output_directory), settings, data, seed=seed, known=texts)
-        self._search(settings.plan(), data, labels, seed=seed, known=known, run=run, watch=watch)
+        self._search(settings.plan(), data, labels, seed=seed, known=known, run=run, started=started, watch=watch)
 
     @classmethod
     def from_file(cls, run_directory: str | os.PathLike[str], **functions: Any) -> SymbolicRegressor:
@@ -283,13 +286,14 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         seed: int,
         known: Sequence[Sequence[Expression]],
         run: Run | None,
+        started: float | None = None,
         watch: Callable[[int, Progress], None] | None,
         done: Mapping[int, EquationFront] = types.MappingProxyType({}),
     ) -> None:
         """Search for every target that is not done, and take what is found."""
         count = data.y.shape[1]
         histories: list[list[Moment]] = [[] if run is None else run.history(output) for output in range(count)]
-        deadline = None if plan.max_time is None else time.monotonic() + plan.max_time
+        deadline = None if plan.max_time is None else (started or time.monotonic()) + plan.max_time
         folder = None if run is None else run.folder
         found: list[EquationFront] = []
         is_interrupted = False
@@ -298,10 +302,11 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 if output in done:
                     found.append(done[output])
                     continue
+                dataset = Dataset.of(data.X, data.y[:, output], data.weights, data.names)
                 limit = None if deadline is None else (deadline - time.monotonic()) / (count - output)
                 search = TargetSearch(
                     plan,
-                    Dataset.of(data.X, data.y[:, output], data.weights, data.names),
+                    dataset,
                     seed=seed + 104_729 * output,
                     seconds=limit,
                     known=known[output],

@@ -140,9 +140,11 @@ class Expression:
         needed = 1 + max((token.column for token in self.library.variables), default=-1)
         if table.ndim != 2 or table.shape[1] < needed:
             raise DataError(f"`X` must be (M, V) with V at least {needed}, but its shape is {table.shape}.")
+        finite = np.isfinite(table).all(axis=1)
+        if finite.all() and len(table):
+            return self._values(table)
         values = np.full(len(table), np.nan)
-        finite = np.flatnonzero(np.isfinite(table).all(axis=1))
-        if len(finite):
+        if finite.any():
             values[finite] = self._values(table[finite])
         return values
 

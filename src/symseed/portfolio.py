@@ -22,11 +22,13 @@ from symseed.assembly import Assembler, AssemblySettings
 from symseed.completion import CompletionCounts
 from symseed.constraints import Constraint, Dimensions
 from symseed.dataset import Dataset
+from symseed.deadline import in_time
 from symseed.description import description_lengths
 from symseed.errors import DataError, SettingsError
 from symseed.expression import Expression
 from symseed.library import Library
 from symseed.pool import Formula, Pool
+from symseed.population import Population
 from symseed.search import Budget, StopReason
 from symseed.space import SearchSpace
 from symseed.tidying import polished, refitted, tidied
@@ -35,6 +37,10 @@ from symseed.writing import Part, Writer, part_of
 
 _NOTHING = 1e-6
 """Nats that are no difference."""
+_RESERVE, _MOST_RESERVE = 0.1, 1.0
+"""Share of the time, and seconds at most, that are kept for the last formulas: to fit, simplify and judge them."""
+_FITTED_AT_ONCE = 16
+"""Formulas that are fitted before the clock is looked at."""
 LARGEST_TARGET = 1e140
 """Of y's values, and one over it the least of their spread: squares must be numbers."""
 
@@ -190,6 +196,9 @@ class Portfolio:
         self._writer = whole.of_columns([int(column) for column in order if column in whole.columns])
         self.common = Common(library, self._writer, sample, settings.constraints, budget, threads)
         self._started = self._budget.clock() - (0.0 if begin is None else begin.seconds)
+        self._seconds = (
+            None if budget.seconds is None else budget.seconds - min(_RESERVE * budget.seconds, _MOST_RESERVE)
+        )
         self._tracks = settings.possible_tracks(library)
         self._legal = self._legal_space()
         self._runs = self._begun(None if begin is None else begin.tracks)
@@ -271,7 +280,7 @@ class Portfolio:
         return PortfolioState(
             turn=index,
             unchanged=self._unchanged,
-            seconds=self._budget.clock() - self._started,
+            seconds=self._elapsed,
             charged=self._own_charged,
             formulas=self._pool.parts,
             number=self._pool.number,
@@ -280,8 +289,9 @@ class Portfolio:
 
     def _begun(self, states: Sequence[TrackState] | None) -> list[TrackRun]:
         begins = (None,) * len(self._tracks) if states is None else states
+        left = None if self._seconds is None else max(self._seconds - self._elapsed, 1e-3)
         return [
-            TrackRun(track, self.common, seed=self._seed + 7919 * i, begin=begin)
+            TrackRun(track, self.common, seed=self._seed + 7919 * i, begin=begin, left=left)
             for (i, track), begin in zip(self._tracks, begins, strict=True)
         ]
 
@@ -300,13 +310,13 @@ class Portfolio:
             self._pool.add([part_of(fitted, row) for row in range(len(fitted))])
         self._assembler = self._assembler_of(is_enlarged=False)
         if self._assembler is not None:
-            self._take(self._assembler.first())
+            self._take(self._assembler.first() or self._assembler.polynomials())
 
     def _assembler_of(self, is_enlarged: bool) -> Assembler | None:
         settings = self._settings.assembly
         if settings is None or self._dataset.deviation == 0.0:
             return None
-        return Assembler(self._writer, self._dataset, settings, is_enlarged=is_enlarged)
+        return Assembler(self._writer, self._dataset, settings, is_enlarged=is_enlarged, is_late=self._is_spent_time)
 
     def _assemble(self, found: Sequence[Part]) -> None:
         # Formulas put together anew take seconds, which a search whose time is up has not.
@@ -323,14 +333,37 @@ class Portfolio:
         self._own_charged += len(short)
         # As they are, too: they may hold plain numbers, which fitting changes.
         given = self._writer.population(short)
-        forms = [polished(given, self._dataset), given]
+        forms = [self._polished(given), given]
         lengths = np.stack([description_lengths(form, self._dataset) for form in forms])
         shorter = (lengths[1] < lengths[0] - _NOTHING).astype(int)
         least = lengths.min(axis=0)
         order = np.argsort(least, kind="stable")[: self._settings.tidied]
         chosen = [part_of(forms[shorter[i]], int(i)) for i in order if np.isfinite(least[i])]
-        for tidy in (refitted, tidied) if self._settings.plain_numbers else (refitted,):
-            self._pool.add(self._possible([tidy(self._writer, part, self._dataset) for part in chosen]))
+        if self.is_late():
+            self._pool.add(chosen)
+        self._pool.add(
+            self._possible([refitted(self._writer, part, self._dataset) for part in in_time(chosen, self.is_late)])
+        )
+        if self._settings.plain_numbers:
+            self._pool.add(
+                self._possible(
+                    [
+                        tidied(self._writer, part, self._dataset, is_late=self.is_late)
+                        for part in in_time(chosen, self.is_late)
+                    ]
+                )
+            )
+
+    def _polished(self, given: Population) -> Population:
+        """Rows with their constants fitted, as long as there is time; the others as they are given."""
+        parts = range(0, len(given), _FITTED_AT_ONCE)
+        fitted = [
+            polished(given.take(np.arange(begin, min(begin + _FITTED_AT_ONCE, len(given)))), self._dataset)
+            for begin in in_time(parts, self.is_late)
+        ]
+        done = sum(map(len, fitted))
+        rest = [given.take(np.arange(done, len(given)))] if done < len(given) else []
+        return Population.concatenate([*fitted, *rest])
 
     def _legal_space(self) -> SearchSpace | None:
         """What the constraints of all formulas allow; None where there are none."""
@@ -363,9 +396,19 @@ class Portfolio:
         """Which limit all tracks together have come to."""
         if self._budget.expressions is not None and self._charged >= self._budget.expressions:
             return StopReason.EXPRESSIONS
-        if self._budget.seconds is not None and self._budget.clock() - self._started >= self._budget.seconds:
-            return StopReason.SECONDS
-        return None
+        return StopReason.SECONDS if self._is_spent_time() else None
+
+    def _is_spent_time(self) -> bool:
+        """Whether the search's time is up; the rest is for writing down what was found."""
+        return self._seconds is not None and self._elapsed >= self._seconds
+
+    def is_late(self) -> bool:
+        """Whether all time is up."""
+        return self._budget.seconds is not None and self._elapsed >= self._budget.seconds
+
+    @property
+    def _elapsed(self) -> float:
+        return self._budget.clock() - self._started
 
     @property
     def _charged(self) -> int:
@@ -386,6 +429,6 @@ class Portfolio:
                 sum(count.hits for count in counts),
                 sum(count.splices for count in counts),
             ),
-            seconds=self._budget.clock() - self._started,
+            seconds=self._elapsed,
             reason=reason,
         )

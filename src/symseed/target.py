@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ import numpy as np
 from symseed import probes
 from symseed.constraints import Dimensions
 from symseed.dataset import Dataset, Floats
+from symseed.deadline import IsLate
 from symseed.description import description_lengths
 from symseed.equations import Equation, EquationFront, pareto
 from symseed.evaluation import settled
@@ -77,6 +79,7 @@ class TargetSearch:
             dimensions: what units say of the formulas.
             watch: is told of every turn.
         """
+        self._deadline = None if seconds is None else time.monotonic() + seconds
         self._plan, self._seed, self._watch = plan, seed, watch
         self.settings = plan.settings
         if dimensions is not None:
@@ -103,7 +106,6 @@ class TargetSearch:
         self._has_squares = _SQUARES_FIT[0] < self._units.target < _SQUARES_FIT[1] and all(
             _POWERS_FIT[0] < unit < _POWERS_FIT[1] for unit in self._units.columns
         )
-        self._budget = Budget(plan.max_evals, None if seconds is None else max(seconds, 1e-3))
         self._known = [part for part in map(self._writer.part, known) if part is not None]
         self._portfolio: Portfolio | None = None
 
@@ -114,12 +116,13 @@ class TargetSearch:
             is_at_once: give a mere number, for a search that was interrupted before it began.
         """
         settings = replace(self.settings, assembly=None) if is_at_once else self.settings
+        seconds = None if self._deadline is None else max(self._deadline - time.monotonic(), 1e-3)
         portfolio = Portfolio(
             self.library,
             self._scaled,
             settings,
             seed=self._seed,
-            budget=self._budget,
+            budget=Budget(self._plan.max_evals, seconds),
             patience=self._plan.patience,
             known=self._scaled_known(),
             threads=self._plan.threads,
@@ -199,27 +202,28 @@ class TargetSearch:
         candidates: list[Equation] = []
         try:
             for part in dict.fromkeys(parts):
-                candidates += self._restored(part)
+                candidates += self._restored(part, portfolio.is_late)
         except KeyboardInterrupt:
             # On many rows each formula takes a moment. Those judged so far are the front; a second Ctrl-C gives up.
             reason = StopReason.INTERRUPTED.value
-            candidates = candidates or self._restored(parts[0])
+            candidates = candidates or self._restored(parts[0], portfolio.is_late)
         fitting = [candidate for candidate in candidates if candidate.complexity <= self._plan.maxsize]
         rounding = self._scaled.rounding
         return EquationFront(pareto(fitting or candidates, rounding), reason, len(self._data), rounding)
 
-    def _restored(self, part: Part) -> list[Equation]:
-        """A formula of the search in the data's own units, tidied in them where units were changed."""
+    def _restored(self, part: Part, is_late: IsLate) -> list[Equation]:
+        """A formula of the search in the data's own units; where those are others it is tidied, if there is time."""
         wanted = Expression(self._writer.library, part.ids, part.constants).evaluate(self._scaled.X)
         for form in self._units.restored(self._writer, part):
             values = Expression(self._writer.library, form.ids, form.constants).evaluate(self._data.X)
             if not np.allclose(values / self._units.target, wanted, rtol=_SAME, atol=_SAME * np.abs(wanted).max()):
                 continue  # something overflowed or vanished on the way
             found: list[Equation] = []
-            if self._has_squares and not self._units.are_plain:
+            if self._has_squares and not self._units.are_plain and not is_late():
                 # A factor of 1 in the search's units is a constant in others, which has not been fitted yet.
                 fitted = self._settled(form)
-                found = self._judged(fitted, part) + self._judged(tidied(self._writer, fitted, self._data), part)
+                tidy = tidied(self._writer, fitted, self._data, is_late=is_late)
+                found = self._judged(fitted, part) + self._judged(tidy, part)
             return found or self._judged(form, part)
         return []
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from symseed import _core, numbers
 from symseed.dataset import Dataset
+from symseed.deadline import IsLate, in_time, never
 from symseed.description import description_lengths, deviations, free_deviations
 from symseed.evaluation import evaluate, fit
 from symseed.fitting import FitSettings
@@ -73,8 +74,11 @@ def polished(population: Population, dataset: Dataset) -> Population:
     return fit(population, dataset, FitSettings(iterations=100))[0]
 
 
-def tidied(writer: Writer, part: Part, dataset: Dataset) -> Part:
-    """Return a formula simplified, polished, and with plain numbers where that does not lengthen the description."""
+def tidied(writer: Writer, part: Part, dataset: Dataset, *, is_late: IsLate = never) -> Part:
+    """Return a formula simplified, polished, and with plain numbers where that does not lengthen the description.
+
+    Once it `is_late`, the formula stays as far as it has come.
+    """
     part = simplified(writer, part, dataset)
     part = part_of(polished(writer.population([part]), dataset), 0)
     part = simplified(writer, part, dataset)  # a constant may have become 1 or 0
@@ -82,7 +86,7 @@ def tidied(writer: Writer, part: Part, dataset: Dataset) -> Part:
     for _ in range(_MOST_STEPS):
         if not math.isfinite(length):
             break
-        trials = [refitted(writer, step, dataset) for step in _steps(writer, part, dataset)]
+        trials = [refitted(writer, step, dataset) for step in in_time(_steps(writer, part, dataset), is_late)]
         lengths = [_length(writer, trial, dataset) for trial in trials]
         if not trials or min(lengths) > length:
             break

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -91,8 +91,14 @@ class Common:
 class TrackRun:
     """A track under way."""
 
-    def __init__(self, track: Track, common: Common, *, seed: int, begin: TrackState | None) -> None:
-        """Prepare the search; it begins where `begin` says, if not at its first step."""
+    def __init__(
+        self, track: Track, common: Common, *, seed: int, begin: TrackState | None, left: float | None
+    ) -> None:
+        """Prepare the search; it begins where `begin` says, if not at its first step.
+
+        Args:
+            left: seconds that are left to all tracks together; None: as many as they need.
+        """
         self._track, self._common = track, common
         library = track.library(common.library)
         space = SearchSpace(
@@ -110,12 +116,13 @@ class TrackRun:
         if begin is not None and begin.front is not None:
             self._front.add(begin.front)
         self._begin = None if begin is None else begin.search
+        before = 0.0 if self._begin is None else self._begin.seconds
         self._search = Search(
             space,
             task,
             track.settings,
             seed=seed,
-            budget=common.budget,
+            budget=replace(common.budget, seconds=None if left is None else before + left),
             watch=self._front.add,
             begin=self._begin,
         )
