@@ -66,7 +66,7 @@ PARTS = tuple(name for name in methods.METHODS if name.split("-no-")[0] == "defa
 PARTS_PROBLEMS = (*INTRACTABLE, "Jin", "Neat-7/code", "Neat-8", "Neat-9")
 PARTS_LIMITS = ((0.0, 20.0), (0.01, 7.0))
 """Where parts of `default` are taken away: the noise, and the time limit with it."""
-NOISE = ("nggp", "nggp-complete", "nggp-finish", "default")
+NOISE = ("nggp", "nggp-complete", "default")
 LEVELS = (0.0, 0.001, 0.01, 0.1)
 CODE = ("Livermore-5", "Livermore-11", "Livermore-14", "Livermore-16", "R-1*", "R-2*", "R-3*")
 """Problems of the 37 that the released code has otherwise than the paper prints them."""

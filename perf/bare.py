@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from expressions import Floats, Workload
+from expressions import Workload
 from symseed import _core
+from symseed.arrays import Floats
 
 _HERE = Path(__file__).resolve().parent
 _COMMON = ("-std=c++20", "-O3", "-march=native", "-shared", "-fPIC", "-w")

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 import symseed
-
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 SEED = 20240229
 OPERATORS = ("add", "sub", "mul", "div", "sin", "cos", "exp", "log")

@@ -32,7 +32,7 @@ import numpy as np
 
 import noise
 from symseed import Dataset, Expression, Library, SymbolicRegressor
-from symseed.dataset import Floats
+from symseed.arrays import Floats
 from symseed.errors import SymseedError
 from symseed.evaluation import fit
 from symseed.fitting import FitSettings

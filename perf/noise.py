@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from symseed import Dataset, Expression, Library, benchmarks
-from symseed.dataset import Floats
+from symseed.arrays import Floats
 from symseed.errors import SettingsError, SymseedError
 from symseed.recovery import Checker, Recovery, Verdict
 from symseed.tokens import OPERATORS, TokenKind

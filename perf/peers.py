@@ -13,7 +13,8 @@ import numpy as np
 
 import symseed
 from bare import Bare
-from expressions import OPERATORS, Floats, Workload
+from expressions import OPERATORS, Workload
+from symseed.arrays import Floats
 
 BLOCKS = (128, 256, 512)
 

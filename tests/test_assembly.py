@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from symseed import Dataset, Expression, Library, blocks, evaluate, matching, probes
+from symseed.arrays import Floats
 from symseed.assembly import Assembler, AssemblySettings
-from symseed.dataset import Floats
 from symseed.description import description_lengths
 from symseed.evaluation import predict
 from symseed.tidying import polished

@@ -9,16 +9,14 @@ import zlib
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from symseed import Expression, SettingsError, benchmarks
+from symseed.arrays import Floats
 from symseed.benchmarks import catalogue, problem, rules
 from symseed.benchmarks.rules import Even, Uniform
 from symseed.errors import DataError
 from symseed.tokens import TokenKind
-
-Floats = npt.NDArray[np.float64]
 
 KOZA = "add sub mul div sin cos exp log"
 NAMES = benchmarks.names()

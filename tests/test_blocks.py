@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symseed import Dataset, Library, blocks, predict
+from symseed.arrays import Floats
 from symseed.blocks import Exponents, Polynomial
-from symseed.dataset import Floats
 from symseed.writing import Part, Writer
 
 POWERS: tuple[tuple[str, ...], ...] = ((), ("square",), ("square", "cube", "quartic"))

@@ -76,8 +76,6 @@ CHANGERS: dict[str, Callable[..., Any]] = {
     "crossover": lambda *r: CORE.crossover(rules(), *r, settings(), 0, 0),
     "mutate": lambda *r: CORE.mutate(rules(), *r, 0, settings(), 0, 0),
     "next_generation": lambda *r: CORE.next_generation(rules(), *r, np.zeros(2), settings(), 0, 0),
-    "add": lambda *r: (CORE.Nearest(LIBRARY.vocabulary, samples(), 4, 5, 5).add(rules(), *r, np.arange(2), 0, 0), 1),
-    "replace": lambda *r: CORE.Nearest(LIBRARY.vocabulary, samples(), 4, 5, 5).replace(rules(), *r, 0, 0),
 }
 """What takes rows alone."""
 EVERY: dict[str, Callable[..., Any]] = {
@@ -372,13 +370,6 @@ def test_variation_that_cannot_be_is_refused() -> None:
         lambda: CORE.tournament(np.zeros(3), -1, 1, 0, 0),
         lambda: CORE.tournament(np.zeros(3, dtype=np.int64), 1, 1, 0, 0),
         lambda: CORE.tournament(np.zeros((3, 1)), 1, 1, 0, 0),
-        lambda: CORE.Nearest(LIBRARY.vocabulary, samples(), -1, 1, 1),
-        lambda: CORE.Nearest(LIBRARY.vocabulary, samples(), 1, 2**40, 1),
-        lambda: CORE.Nearest(LIBRARY.vocabulary, samples(1), 1, 1, 1),
-        lambda: CORE.Nearest(LIBRARY.vocabulary, samples(), 1, 1, 1).replace(rules(), *good, -1, 0),
-        lambda: CORE.Nearest(LIBRARY.vocabulary, samples(), 1, 1, 1).replace(rules(), *good, 0, 2**64),
-        lambda: CORE.Nearest(LIBRARY.vocabulary, samples(), 1, 1, 1).add(rules(), *good, np.array([2]), 0, 0),
-        lambda: CORE.Nearest(LIBRARY.vocabulary, samples(), 1, 1, 1).add(rules(), *good, np.array([0.0]), 0, 0),
         lambda: CORE.Cache(-1, 0),
         lambda: CORE.Cache(1000, -1),
         lambda: CORE.Cache(1000),
@@ -418,7 +409,6 @@ def test_random_bytes_never_crash_the_core() -> None:
         kinds = [_core.Rules(*given), _core.Rules(*given, units), _core.Rules(*given, units, False)]
         settings = _core.VarySettings(0.5, 0.5, 3, 3, 1, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
         completion = _core.Completion(library.vocabulary, samples, 4096, 5, 8)
-        nearest = _core.Nearest(library.vocabulary, samples, 7, 5, 8)
         how = dict(strict=False, threads=1)
         done = {True: 0, False: 0}
         for i in range(20000):
@@ -441,8 +431,6 @@ def test_random_bytes_never_crash_the_core() -> None:
                 lambda: _core.linearise(*on_data),
                 lambda: _core.semantics(*on_data),
                 lambda: completion.complete(rules, *rows, np.arange(N, dtype=np.int64)),
-                lambda: nearest.add(rules, *rows, rng.integers(-1 if i % 7 == 0 else 0, max(N, 1), 2), i, 0),
-                lambda: nearest.replace(rules, *rows, i, 0),
                 lambda: _core.fingerprints(library.vocabulary, *rows),
                 lambda: rules.violations(tokens, lengths),
                 lambda: rules.logits(tokens.ravel()),
@@ -464,17 +452,8 @@ def test_random_bytes_never_crash_the_core() -> None:
     assert all(int(count) > 2000 for count in answer.stdout.split())
 
 
-@pytest.mark.parametrize(
-    ("what", "other"),
-    [
-        ("Nearest.add", "larger"),
-        ("Nearest.replace", "larger"),
-        ("Nearest.add", "in another order"),
-        ("Nearest.replace", "in another order"),
-        ("Completion.complete", "in another order"),
-    ],
-)
-def test_rules_of_another_library_are_refused(what: str, other: str) -> None:
+@pytest.mark.parametrize("other", ["larger", "in another order"])
+def test_rules_of_another_library_are_refused(other: str) -> None:
     """Rows that are whole in one library end too soon, or never, in another. In a child process, as it may crash."""
     script = f"""
         import numpy as np
@@ -482,18 +461,11 @@ def test_rules_of_another_library_are_refused(what: str, other: str) -> None:
         own = Library.of(["add"], 2)
         other = Library.of(["add", "sub", "mul", "sin"], 3) if {other!r} == "larger" else Library(own.tokens[::-1])
         samples = _core.Samples(np.ones((5, 2)), np.ones(5), np.ones(5))
-        nearest = _core.Nearest(own.vocabulary, samples, 8, 5, 5)
-        space, rules = (SearchSpace(library, 1, 20, constraints=()) for library in (other, own))
-        good, rows = rules.sample(10, seed=0, step=0), space.sample(2000, seed=0, step=0)
-        nearest.add(rules.rules, good.tokens, good.lengths, good.constants, np.arange(10), 0, 0)
+        space = SearchSpace(other, 1, 20, constraints=())
+        rows = space.sample(2000, seed=0, step=0)
         arrays = (space.rules, rows.tokens, rows.lengths, rows.constants)
         try:
-            if {what!r} == "Nearest.add":
-                nearest.add(*arrays, np.arange(2000), 0, 0)
-            elif {what!r} == "Nearest.replace":
-                nearest.replace(*arrays, 0, 0)
-            else:
-                _core.Completion(own.vocabulary, samples, 4096, 5, 5).complete(*arrays, np.arange(2000))
+            _core.Completion(own.vocabulary, samples, 4096, 5, 5).complete(*arrays, np.arange(2000))
         except ValueError:
             print("refused")
     """

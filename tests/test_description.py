@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from symseed import Dataset, Expression, FitSettings, Library, Population, evaluate, fit
-from symseed.dataset import ROUNDING, Floats
+from symseed.arrays import Floats
+from symseed.dataset import ROUNDING
 from symseed.description import (
     RARITY,
     code_length,

@@ -35,6 +35,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import reference
 from symseed import DataError, Dataset, Expression, Library, SettingsError, SymbolicRegressor, evaluate, fit, numbers
+from symseed.arrays import Floats
 from symseed.constraints import Dimensions
 from symseed.equations import RULES, Equation
 from symseed.fitting import FitSettings
@@ -52,7 +53,7 @@ try:
 except ImportError:  # then the tests of it are left out
     pl = None  # type: ignore[assignment]
 FRAMES = [pd.DataFrame] if pl is None else [pd.DataFrame, pl.DataFrame]
-Floats = npt.NDArray[np.float64]
+
 RNG = np.random.default_rng(0)
 X = RNG.uniform(0.5, 3.0, (40, 2))
 Y = X[:, 0] * X[:, 1] + 1.5

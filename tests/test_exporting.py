@@ -36,7 +36,7 @@ import reference
 from reference import same_bits
 from strategies import NASTY_NAMES, names
 from symseed import Expression, Library, SearchSpace, SettingsError
-from symseed.dataset import Floats
+from symseed.arrays import Floats
 from symseed.errors import DataError
 from symseed.exporting import FORMATS, export, shown
 from symseed.exporting_graphs import ONNX_OPERATORS, to_numpy, to_onnx, to_torch, torch_operators

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symseed import matching
-from symseed.dataset import Floats
+from symseed.arrays import Floats
 
 seeds = st.integers(0, 2**32)
 

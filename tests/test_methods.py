@@ -9,7 +9,7 @@ import pytest
 
 import reference
 from symseed import RegressionSettings, RegressionTask, benchmarks, methods
-from symseed.completion import CompletionSettings, NearestSettings
+from symseed.completion import CompletionSettings
 from symseed.constraints import PAPER
 from symseed.errors import SettingsError
 from symseed.evolution import EvolutionSettings
@@ -80,17 +80,6 @@ def test_without_a_correction_no_probability_is_asked_for(monkeypatch: pytest.Mo
     taught("nggp-vpg")
     with pytest.raises(AssertionError, match="takes time"):
         taught("nggp-vpg-corrected")
-
-
-@pytest.mark.parametrize("name", ["nggp", "nggp-plus"])
-def test_the_nearest_method_differs_by_its_mutation_only(name: str) -> None:
-    plain = methods.get(name)
-    other = methods.get(f"{name}-nearest")
-    assert plain.settings.evolution is not None
-    assert plain.settings.evolution.nearest is None
-    evolution = replace(plain.settings.evolution, nearest=NearestSettings())
-    expected = replace(plain.settings, evolution=evolution)
-    assert replace(other, name=name, description=plain.description) == replace(plain, settings=expected)
 
 
 def test_the_paper_s_method_is_as_the_paper_has_it() -> None:

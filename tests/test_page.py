@@ -17,7 +17,7 @@ import pytest
 from symseed import Dataset, Expression, Library, presenting
 from symseed.errors import DataError, SettingsError
 from symseed.page import Measures, ReportContent, report_html
-from symseed.pictures import Moment
+from symseed.progress import Moment
 
 pytest.importorskip("matplotlib")
 

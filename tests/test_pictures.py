@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from strategies import NASTY_NAMES, expressions
 from symseed import Expression, Library, drawing, pictures
 from symseed.errors import DataError, SettingsError
-from symseed.pictures import Moment
+from symseed.progress import Moment
 from symseed.tokens import TokenKind
 
 if TYPE_CHECKING:

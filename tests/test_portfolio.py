@@ -22,10 +22,10 @@ from symseed import (
     methods,
     portfolio,
 )
+from symseed.arrays import Floats
 from symseed.assembly import Assembler, AssemblySettings
 from symseed.completion import CompletionSettings
 from symseed.constraints import PAPER, Dimensions
-from symseed.dataset import Floats
 from symseed.deadline import IsLate
 from symseed.errors import DataError
 from symseed.evolution import EvolutionSettings

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from symseed import Dataset, probes
-from symseed.dataset import Floats
+from symseed.arrays import Floats
 
 
 def uniform(seed: int, samples: int, variables: int, low: float = -2.0, high: float = 2.0) -> Floats:

@@ -31,8 +31,8 @@ from symseed import (
     evaluate,
     methods,
 )
+from symseed.arrays import Floats
 from symseed.completion import Completer, CompletionCounts, CompletionSettings
-from symseed.dataset import Floats
 from symseed.evolution import EvolutionSettings
 from symseed.policy import Lesson, LSTMPolicy, PolicySettings
 from symseed.priors import SoftLength
@@ -736,7 +736,9 @@ def test_rows_are_completed_where_they_are_new_and_have_a_value(monkeypatch: pyt
 def test_completion_needs_a_task_with_data() -> None:
     settings = dataclasses.replace(SMALL, completion=CompletionSettings())
     task = FunctionTask(KOZA, unending)
-    sentence = "`completion` needs a task with data to complete rows for, a RegressionTask, but this is a FunctionTask"
+    sentence = (
+        "`completion` needs a task with data to complete rows for, one with a `dataset`, but this is a FunctionTask"
+    )
     with pytest.raises(SettingsError, match=sentence):
         run(SPACE, task, settings, budget=Budget(100))
     assert task.counts == Counts()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from strategies import expressions
 from symseed import Dataset, Expression, Library, Population, evaluate, numbers, predict
-from symseed.dataset import Floats
+from symseed.arrays import Floats
 from symseed.description import description_lengths
 from symseed.tidying import polished, simplified, tidied
 from symseed.writing import Part, Writer, part_of

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import reference
 from symseed import Expression, Library, Population, SearchSpace, SettingsError
-from symseed.dataset import Floats
+from symseed.arrays import Floats
 from symseed.policy import Lesson, LSTMPolicy
 from symseed.task import Scored
 from symseed.training import (

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from reference import same_bits
 from strategies import expressions
 from symseed import Dataset, Expression, Library, Population, predict
-from symseed.dataset import Floats
+from symseed.arrays import Floats
 from symseed.writing import Part, Writer, part_of
 
 LIBRARY = Library.of(["add", "sub", "mul", "div", "sin", "square", 3.0, "const"], ["a", "b", "c"])

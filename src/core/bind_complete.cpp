@@ -66,34 +66,6 @@ nb::tuple bind_semantics(const Vocabulary& vocabulary, const Samples& samples, c
                         to_numpy(std::move(wishes), {length, samples.points}));
 }
 
-Nearest make_nearest(const Vocabulary& vocabulary, const Samples& samples, std::size_t kept, int longest, int points) {
-  require_columns(vocabulary, samples);
-  require(kept >= 1 && longest >= 1 && points >= 1, "`kept`, `longest` and `points` must be at least 1.");
-  return Nearest(vocabulary, samples, kept, longest, points);
-}
-
-void bind_add(Nearest& nearest, const Rules& rules, const Tokens& tokens, const Lengths& lengths,
-              const Constants& constants, const Array<std::int64_t, 1>& chosen, std::uint64_t seed,
-              std::uint64_t step) {
-  const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
-  require_same(rules, nearest.vocabulary());
-  require_chosen(chosen, rows);
-  const Manner manner = to_manner(false, std::nullopt);
-  run([&](Monitor& monitor) { nearest.add(manner, rows, chosen.data(), chosen.shape(0), seed, step, monitor); });
-}
-
-nb::tuple bind_replace(const Nearest& nearest, const Rules& rules, const Tokens& tokens, const Lengths& lengths,
-                       const Constants& constants, std::uint64_t seed, std::uint64_t step) {
-  const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
-  require_same(rules, nearest.vocabulary());
-  const Manner manner = to_manner(false, std::nullopt);
-  const std::size_t stride = std::max(rows.stride, static_cast<std::size_t>(rules.max_length()));
-  Generation next;
-  run([&](Monitor& monitor) { next = nearest.replace(manner, rules, rows, seed, step, stride, monitor); });
-  return nb::make_tuple(to_numpy(std::move(next.tokens), {rows.count, stride}), to_numpy(std::move(next.lengths)),
-                        to_numpy(std::move(next.constants), {rows.count, stride}), to_numpy(std::move(next.touched)));
-}
-
 }  // namespace
 
 void bind_complete(nb::module_& m) {
@@ -107,12 +79,6 @@ void bind_complete(nb::module_& m) {
       .def_prop_ro("splices", [](const Completion& self) { return self.counts().splices; })
       .def_prop_ro("size", &Completion::size)
       .def_prop_ro("bytes", &Completion::bytes);
-  nb::class_<Nearest>(m, "Nearest")
-      .def(nb::new_(&make_nearest), "vocabulary"_a, "samples"_a, "kept"_a, "longest"_a, "points"_a)
-      .def("add", &bind_add, "rules"_a, "tokens"_array, "lengths"_array, "constants"_array, "chosen"_array, "seed"_a,
-           "step"_a)
-      .def("replace", &bind_replace, "rules"_a, "tokens"_array, "lengths"_array, "constants"_array, "seed"_a, "step"_a)
-      .def_prop_ro("size", &Nearest::size);
   m.def("semantics", &bind_semantics, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array, "constants"_array,
         nb::kw_only(), "instruction_set"_a = nb::none());
 }

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_set>
 #include <vector>
 
 #include "evaluate.hpp"
@@ -111,40 +110,6 @@ class Completion {
   Counts counts_;
   std::size_t size_ = 0;
   std::vector<Entry> entries_;  // in pairs: a cell's bucket
-};
-
-// Approximate completion: where nothing matches exactly, the nearest of a few hundred sub-expressions.
-//
-// It keeps different short sub-expressions of the rows it is shown, a sample of all of them in which each has the same
-// chance to be, and puts the one nearest to a node's wish in its place. Distances are weighed by how much an error at
-// each point matters to the whole.
-class Nearest {
- public:
-  Nearest(Vocabulary vocabulary, const Samples& samples, std::size_t kept, int longest, int points);
-
-  void add(const Manner& manner, const Rows& rows, const std::int64_t* chosen, std::size_t count, std::uint64_t seed,
-           std::uint64_t step, Monitor& monitor);
-  // The rows with one node each, drawn at random, replaced; a row that cannot be changed lawfully stays as it is.
-  Generation replace(const Manner& manner, const Rules& rules, const Rows& rows, std::uint64_t seed, std::uint64_t step,
-                     std::size_t stride, Monitor& monitor) const;
-  const Vocabulary& vocabulary() const { return vocabulary_; }
-  std::size_t size() const { return entries_.size(); }
-
- private:
-  struct Entry {
-    std::vector<Token> tokens;
-    Lines values;
-  };
-
-  Vocabulary vocabulary_;
-  Samples samples_;
-  Samples moved_;  // with a target a little larger, which shows how far a wish follows it
-  double change_;
-  std::size_t kept_;
-  int longest_;
-  std::uint64_t seen_ = 0;
-  std::unordered_set<std::uint64_t> known_;  // hashes of the values of all sub-expressions seen
-  std::vector<Entry> entries_;
 };
 
 // A dataset's own copy of some of its points.

@@ -280,37 +280,6 @@ class Completion:
     def bytes(self) -> int:
         """Memory that the table takes now."""
 
-class Nearest:
-    """Some hundred different short sub-expressions and their values: what approximate completion chooses from."""
-
-    def __init__(self, vocabulary: Vocabulary, samples: Samples, kept: int, longest: int, points: int) -> None:
-        """Keep a fair sample of `kept` of all sub-expressions of up to `longest` tokens that it is shown.
-
-        As in `Completion`, `points` samples are compared. Those that hold a fitted constant are not kept.
-        """
-    def add(
-        self,
-        rules: Rules,
-        tokens: Tokens,
-        lengths: Lengths,
-        constants: Constants,
-        chosen: npt.NDArray[np.int64],
-        seed: int,
-        step: int,
-    ) -> None:
-        """Show it the sub-expressions of the chosen rows."""
-    def replace(
-        self, rules: Rules, tokens: Tokens, lengths: Lengths, constants: Constants, seed: int, step: int
-    ) -> tuple[Tokens, Lengths, Constants, npt.NDArray[np.uint8]]:
-        """Return the rows with one node each, drawn at random, replaced by the sub-expression nearest to its wish.
-
-        The distance is weighed by how much an error at each sample matters to the whole. The last array says which rows
-        were changed: a row stays as it is where no inverse, or no rule, allows it.
-        """
-    @property
-    def size(self) -> int:
-        """Sub-expressions kept."""
-
 def semantics(
     vocabulary: Vocabulary,
     samples: Samples,

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from symseed import blocks, matching, probes
-from symseed.dataset import Dataset, Floats
+from symseed.arrays import Floats
+from symseed.dataset import Dataset
 from symseed.deadline import IsLate, in_time, never
 from symseed.description import description_lengths
 from symseed.errors import SettingsError

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed import numbers
-from symseed.dataset import Floats
+from symseed.arrays import Floats
 from symseed.writing import Part, Writer
 
 Exponents = tuple[int, ...]

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TypeAlias
 
 import click
 import numpy as np
-import numpy.typing as npt
 
 from symseed import bench, benchmarks, files, plots, report
+from symseed.arrays import Floats
 from symseed.bench import RunRecord, Store
 from symseed.errors import DataError, SettingsError
-
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 @click.group(name="bench")

@@ -16,7 +16,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from symseed import _core, numbers
-from symseed.dataset import Dataset, Floats
+from symseed.arrays import Floats
+from symseed.dataset import Dataset
 from symseed.evaluation import evaluate
 from symseed.library import Library
 from symseed.population import Population

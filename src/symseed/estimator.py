@@ -20,11 +20,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from symseed import exporting, exporting_graphs, frames, pictures, presenting
-from symseed.dataset import Dataset, Floats
+from symseed.arrays import Floats
+from symseed.dataset import Dataset
 from symseed.equations import Equation, EquationFront
 from symseed.errors import DataError, SettingsError
 from symseed.expression import Expression
-from symseed.pictures import Moment
+from symseed.progress import Moment
 from symseed.runs import Run, RunData
 from symseed.search import StopReason
 from symseed.settings import LIMITS, NAMES, EarlyStop, Plan, Settings, suggestion

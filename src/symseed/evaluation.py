@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed import _core
-from symseed.dataset import Dataset, Floats
+from symseed.arrays import Floats
+from symseed.dataset import Dataset
 from symseed.errors import DataError, SettingsError
 from symseed.fitting import FitSettings
 from symseed.library import Library

@@ -12,17 +12,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from symseed.completion import Approximator, NearestSettings
 from symseed.errors import SettingsError
 from symseed.population import Population
 from symseed.space import SearchSpace
 from symseed.task import Scored, Task
 from symseed.variation import VariationSettings, next_generation
 
-_SHOWN = 4
-"""One of so many new rows is shown to approximate completion: its sample of them is as fair, and costs less."""
-_NEAREST = 255
-"""The random stream of a generation that approximate completion draws from."""
+_MOST_RETRIES = 254
+"""Each retry of a generation has a random stream of its own, and there are 256."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +41,10 @@ class EvolutionSettings:
     """Whether the first generation selects among its seeds by reward; in the authors' released code they have none yet,
     so that parents are drawn evenly."""
 
-    nearest: NearestSettings | None = None
-    """Approximate completion as a mutation; None: there is none, as in the paper."""
-
     def __post_init__(self) -> None:
         """Refuse values out of range."""
         # A random stream of its own for every generation of a run, and for every retry.
-        for name, most in (("generations", 1 << 24), ("elitism", 1 << 24), ("avoid_seen", _NEAREST - 1)):
+        for name, most in (("generations", 1 << 24), ("elitism", 1 << 24), ("avoid_seen", _MOST_RETRIES)):
             if not 0 <= getattr(self, name) <= most:
                 raise SettingsError(f"`{name}` must be from 0 to {most}, but it is {getattr(self, name)}.")
 
@@ -72,12 +66,11 @@ def evolve(
     *,
     seed: int,
     run: int = 0,
-    approximator: Approximator | None = None,
 ) -> Iterator[Generation]:
     """Give one generation after another; the caller may stop at any.
 
     Selection knows the seeds' rewards, so the first children are already those of selected parents, unless the settings
-    say otherwise. `approximator` is what `settings.nearest` asks for; it lives as long as the search.
+    say otherwise.
     """
     current = seeds
     seen = _Seen(seeds.population) if settings.avoid_seen else None
@@ -90,11 +83,6 @@ def evolve(
         if settings.elitism:
             kept = current.best(settings.elitism).population
             children = Population.concatenate([kept, children.take(np.arange(len(kept), len(children)))])
-        if approximator is not None:
-            fresh = np.flatnonzero(current.computed & (current.failure == 0))[::_SHOWN]
-            approximator.add(current.population, fresh, seed=seed, step=step + _NEAREST)
-            children, changed = approximator.mutate(children, seed=seed, step=step + _NEAREST)
-            touched[changed] = True
         current = task.evaluate(children)
         yield Generation(current, int(np.count_nonzero(touched)))
 
@@ -117,7 +105,7 @@ def _children(
             order[again] += len(children)
             children = Population.concatenate([children, other.population]).take(order)
         seen.add(children)
-    return children, offspring.touched.copy()
+    return children, offspring.touched
 
 
 class _Seen:

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from symseed.dataset import floats
+from symseed.arrays import floats
 from symseed.errors import DataError, SettingsError
 from symseed.exporting import check, shown, variables
 from symseed.expression import Expression

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed import _core, parsing
-from symseed.dataset import floats
+from symseed.arrays import floats
 from symseed.errors import DataError
 from symseed.library import Library
 from symseed.tokens import ALIASES, CONSTANT_NAME, OPERATORS, Token, TokenKind, literal

@@ -15,7 +15,8 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from symseed.dataset import LARGEST_EXACT, Floats, warn_of_rounding
+from symseed.arrays import Floats
+from symseed.dataset import LARGEST_EXACT, warn_of_rounding
 from symseed.errors import DataError, listed, shown
 
 _KINDS = {"M": "dates", "m": "durations", "U": "text", "S": "bytes", "V": "records"}

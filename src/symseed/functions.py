@@ -18,9 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed import _core
+from symseed.arrays import Floats
 from symseed.errors import SettingsError
-
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 Expansion: TypeAlias = tuple[str | int | float, ...]
 """A function in prefix order: an operator by its name, an argument by its place (an int), a number (a float)."""

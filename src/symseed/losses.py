@@ -11,15 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from symseed.arrays import Floats
 from symseed.errors import SettingsError
 from symseed.functions import Expansion, Function
-
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 _SAMPLES = 256
 _EXPONENTS = np.arange(-60, 41) / 2.0  # of 2: errors from 1e-9 to 1e6 of y's spread

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from symseed import _core
-from symseed.dataset import Dataset, Floats
+from symseed.arrays import Floats
+from symseed.dataset import Dataset
 from symseed.population import Population
 
 

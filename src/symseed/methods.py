@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from symseed.assembly import AssemblySettings
-from symseed.completion import CompletionSettings, NearestSettings
+from symseed.completion import CompletionSettings
 from symseed.constraints import PAPER, Constraint, NeedsInput, NoLoneConstants
 from symseed.errors import SettingsError
 from symseed.evolution import EvolutionSettings
-from symseed.finishing import FinishSettings
 from symseed.library import Library
 from symseed.policy import PolicySettings
 from symseed.portfolio import PortfolioSettings
@@ -145,22 +144,6 @@ def _beyond() -> list[Method]:
             max_length=100,
         ),
         Method(
-            "nggp-nearest",
-            "nggp with approximate completion as a mutation: a tenth of each generation, for data with noise.",
-            replace(_NGGP, evolution=replace(_EVOLUTION, nearest=NearestSettings())),
-        ),
-        Method(
-            "nggp-finish",
-            "nggp that ends with approximate completion of its best rows, for data with noise.",
-            replace(_NGGP, finish=FinishSettings()),
-        ),
-        Method(
-            "nggp-plus-nearest",
-            "nggp-plus with approximate completion as a mutation.",
-            replace(plus, evolution=replace(_EVOLUTION, variation=macros, nearest=NearestSettings())),
-            max_length=100,
-        ),
-        Method(
             "nggp-complete-plus",
             "nggp-complete with macros, ten queue pushes, the soft length prior and up to 100 tokens.",
             replace(plus, policy=PolicySettings(), completion=CompletionSettings()),
@@ -199,11 +182,6 @@ def _completion_ablations() -> list[Method]:
         changed("lr-0", "whose policy does not learn.", replace(whole, policy=PolicySettings(learning_rate=0.0))),
         changed("no-policy", "without a policy: random restarts.", replace(whole, policy=None, seeds=Seeds.RANDOM)),
         changed("no-gp", "without genetic programming.", replace(_POLICY_ONLY, completion=CompletionSettings())),
-        changed(
-            "nearest",
-            "with approximate completion as a mutation too.",
-            replace(whole, evolution=replace(_EVOLUTION, nearest=NearestSettings())),
-        ),
     ]
 
 

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symseed import pictures, presenting
-from symseed.dataset import Dataset, Floats
+from symseed.arrays import Floats
+from symseed.dataset import Dataset
 from symseed.drawing import COLOURS, EDGE, GREY, GRID, PAPER, style
 from symseed.errors import DataError, SettingsError
 from symseed.expression import Expression
-from symseed.pictures import FrontRow, Moment
+from symseed.pictures import FrontRow
+from symseed.progress import Moment
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

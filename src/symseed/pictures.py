@@ -17,11 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed import presenting
-from symseed.dataset import Floats, floats
+from symseed.arrays import Floats, floats
 from symseed.drawing import COLOURS, EDGE, GREY, GRID, PAPER, label, spread, style
 from symseed.errors import DataError, SettingsError
 from symseed.expression import Expression
 from symseed.presenting import DIGITS
+from symseed.progress import Moment
 from symseed.tokens import Token, TokenKind
 
 if TYPE_CHECKING:
@@ -81,20 +82,6 @@ class FrontRow(Protocol):
     @property
     def score(self) -> float:
         """By how much the logarithm of the loss falls per token, from the formula before."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
-    """What the search would have chosen at one time."""
-
-    seconds: float
-    """Since it began."""
-    charged: int
-    """Formulas tried by then."""
-    loss: float
-    """Of the choice."""
-    formula: str
-    """The choice, as text."""
 
 
 def plot_front(equations: Sequence[FrontRow], chosen: int | None = None) -> Figure:

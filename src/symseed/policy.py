@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed import _core
-from symseed.dataset import Floats
+from symseed.arrays import Floats
 from symseed.errors import DataError, SettingsError
 from symseed.library import TokenIds
 from symseed.population import Constants, Lengths, Population

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 
 from symseed.errors import SettingsError
 from symseed.expression import Expression
-from symseed.recovery import CONSTANT, LITERAL, VARIABLE, Word, words
 from symseed.tokens import Token, TokenKind
+from symseed.words import CONSTANT, LITERAL, VARIABLE, Word, words
 
 Sym: TypeAlias = Any
 """A sympy expression: sympy has no types."""

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from symseed import blocks
+from symseed.arrays import Floats
 from symseed.blocks import Exponents
-from symseed.dataset import Dataset, Floats
+from symseed.dataset import Dataset
 
 _FLOOR = 1e-9
 """Share of y's spread that a sum of single-variable parts may leave unexplained."""

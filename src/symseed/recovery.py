@@ -17,19 +17,20 @@ import threading
 import time
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TypeAlias
 
 import numpy as np
 
 from symseed import evaluation
-from symseed.dataset import Dataset, Floats
+from symseed.arrays import Floats
+from symseed.dataset import Dataset
 from symseed.errors import SettingsError, SymseedError
 from symseed.expression import Expression
 from symseed.fitting import FitSettings
 from symseed.library import Library
 from symseed.population import Population
 from symseed.precision import AGREEMENT, Comparison, compare
-from symseed.tokens import Token, TokenKind, literal
+from symseed.tokens import TokenKind, literal
+from symseed.words import words
 
 REFERENCE_NMSE = 1e-12
 """Test NMSE below which the authors' released code calls an expression recovered."""
@@ -47,10 +48,6 @@ _DRAWS, _NEARBY, _STEP, _INDEPENDENT = 3, 0.1, 1e-4, 1e-6  # of derivatives: whe
 _VANISHES = 1e-8
 _START_SECONDS = 120.0
 _LONGEST_SECONDS = 86_400.0
-
-Word: TypeAlias = tuple[str, str]
-"""One token for `symbolic`: an operator and "", or one of the three names below and a column or number."""
-VARIABLE, LITERAL, CONSTANT = "variable", "literal", "constant"
 
 
 class Verdict(enum.Enum):
@@ -401,21 +398,6 @@ class _Prover:
             assert pipe is not None, "both were asked for"
             with contextlib.suppress(BrokenPipeError):
                 pipe.close()
-
-
-def words(expression: Expression) -> list[Word]:
-    """Return an expression as words, in prefix order."""
-
-    def word(token: Token, value: float) -> Word:
-        if token.kind is TokenKind.OPERATOR:
-            return token.name, ""
-        if token.kind is TokenKind.VARIABLE:
-            return VARIABLE, str(token.column)
-        if token.kind is TokenKind.LITERAL:
-            return LITERAL, repr(token.value)
-        return CONSTANT, repr(value)
-
-    return [word(token, value) for token, value in zip(expression.tokens, expression.constants, strict=True)]
 
 
 def _ask(process: subprocess.Popen[str], question: str | None, time_limit: float) -> tuple[str, float]:

@@ -8,15 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed import _core
-from symseed.completion import Approximator, Completer, CompletionSettings, NearestSettings
-from symseed.dataset import Dataset, Floats
+from symseed.arrays import Floats
+from symseed.dataset import Dataset
 from symseed.errors import SettingsError
 from symseed.evaluation import check_columns, check_threads, evaluate, native_loss, predict
 from symseed.fitting import FitSettings
 from symseed.library import Library
 from symseed.population import Population
 from symseed.reward import Metric, reward
-from symseed.space import SearchSpace
 from symseed.task import Counts, Scored
 
 
@@ -115,14 +114,6 @@ class RegressionTask:
             mean_square[good] = _after_scaling(scored.take(good), self.dataset, settings)
         rewards = reward(settings.metric, mean_square, self.dataset.deviation)
         return Scored(scored, rewards, self._solved(scored, mean_square), failure, position, computed.view(np.bool_))
-
-    def completer(self, space: SearchSpace, settings: CompletionSettings) -> Completer:
-        """Return what completes rows on this task's data."""
-        return Completer(space, self.dataset, settings)
-
-    def approximator(self, space: SearchSpace, settings: NearestSettings) -> Approximator:
-        """Return what changes rows towards this task's data."""
-        return Approximator(space, self.dataset, settings)
 
     def _solved(self, population: Population, mean_square: Floats) -> npt.NDArray[np.bool_]:
         """Which rows reach the threshold, on the data and then on the test data."""

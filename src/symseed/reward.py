@@ -5,9 +5,8 @@ from __future__ import annotations
 import enum
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from symseed.arrays import Floats
 
 
 class Metric(enum.Enum):

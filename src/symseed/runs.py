@@ -32,15 +32,15 @@ from safetensors.numpy import load, save
 
 import symseed
 from symseed import files, presenting, settings_io, states
+from symseed.arrays import Floats
 from symseed.constraints import Dimensions
-from symseed.dataset import Floats
 from symseed.equations import Equation, EquationFront
 from symseed.errors import DataError, SettingsError
 from symseed.expression import Expression
 from symseed.library import Library
 from symseed.parsing import names_in
-from symseed.pictures import Moment
 from symseed.portfolio import PortfolioSettings, PortfolioState
+from symseed.progress import Moment
 from symseed.search import StopReason
 from symseed.settings import LIMITS, NAMES, Plan, Settings
 from symseed.target import MOST_COLUMNS, Progress

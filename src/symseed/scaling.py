@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symseed.dataset import Dataset, Floats
+from symseed.arrays import Floats
+from symseed.dataset import Dataset
 from symseed.tokens import TokenKind
 from symseed.writing import Part, Writer
 

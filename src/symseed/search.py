@@ -10,20 +10,18 @@ import enum
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from symseed.completion import Approximator, Completer, CompletionCounts, CompletionSettings
-from symseed.dataset import Floats
+from symseed.arrays import Floats
+from symseed.completion import Completer, CompletionCounts, CompletionSettings
 from symseed.errors import SettingsError
 from symseed.evolution import Elite, EvolutionSettings, evolve
 from symseed.expression import Expression
-from symseed.finishing import FinishSettings, finished
 from symseed.policy import LSTMPolicy, Policy, PolicySettings
-from symseed.regression import RegressionTask
 from symseed.space import SearchSpace
-from symseed.task import Scored, Task
+from symseed.task import HasDataset, Scored, Task
 from symseed.training import Memory, OffPolicy, QueueTrainer, Trainer, corrected
 
 
@@ -110,9 +108,6 @@ class SearchSettings:
 
     off_policy: OffPolicy = OffPolicy.NONE
     """How much those of evolution's best count that are none of the newest samples."""
-
-    finish: FinishSettings | None = None
-    """How the best rows are completed approximately once the budget is spent; None: they are not."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot run."""
@@ -243,12 +238,8 @@ class Search:
         if policy is None and settings.policy is not None:
             policy = LSTMPolicy(space, settings.policy, seed=self._streams.policy)
         self._policy = policy
-        self._finalists = None if settings.finish is None else Elite(settings.finish.rows)
-        self._data = None if settings.finish is None else _with_data(task, "finish").dataset
-        self._budget = budget
-        self._ledger = _Ledger(task, _held_back(budget, settings.finish), self._watching(watch), begin)
+        self._ledger = _Ledger(task, budget, watch, begin)
         self._completer = _completer(space, task, settings)
-        self._approximator = _approximator(space, task, settings)
         self._seeder = _Seeder(space, task, settings, self._streams.seeds, begin)
         self._elite = Elite(settings.elite)
         self._memory = Memory()
@@ -268,7 +259,6 @@ class Search:
             try:
                 self._ledger.begin(self._rounds)
                 self._round(self._rounds)
-                self._finish()
             except KeyboardInterrupt:
                 self._ledger.interrupt()
             self._rounds += 1
@@ -276,8 +266,6 @@ class Search:
 
     def snapshot(self) -> Snapshot:
         """Return what the next round depends on."""
-        if self._finalists is not None:
-            raise SettingsError("A search with a last step, `finish`, cannot be put away. Leave it None.")
         if self._policy is not None and not isinstance(self._policy, LSTMPolicy):
             raise SettingsError(
                 f"A search can be put away where its policy is the LSTM, but it is a {type(self._policy).__name__}."
@@ -327,15 +315,7 @@ class Search:
         settings, ledger = self._settings, self._ledger
         self._elite = self._elite if settings.elite_lasts else Elite(settings.elite)
         self._elite.add(seeds)
-        for generation in evolve(
-            self._space,
-            self._task,
-            seeds,
-            evolution,
-            seed=self._streams.evolution,
-            run=index,
-            approximator=self._approximator,
-        ):
+        for generation in evolve(self._space, self._task, seeds, evolution, seed=self._streams.evolution, run=index):
             self._elite.add(generation.scored)
             self._seeder.last = generation.scored
             ledger.add(generation.scored, charged=generation.charged)
@@ -343,34 +323,6 @@ class Search:
                 self._completer.add(generation.scored, ledger)
             if ledger.is_over:
                 break
-
-    def _watching(self, watch: Callable[[Scored], None] | None) -> Callable[[Scored], None] | None:
-        finalists = self._finalists
-        if finalists is None:
-            return watch
-
-        def both(scored: Scored) -> None:
-            finalists.add(scored)
-            if watch is not None:
-                watch(scored)
-
-        return both
-
-    def _finish(self) -> None:
-        settings = self._settings.finish
-        if settings is None or not self._ledger.is_spent:
-            return
-        assert self._data is not None, "the last step has been asked for"
-        assert self._finalists is not None, "likewise"
-        assert self._finalists.best is not None, "a round has scored something"
-        if self._budget.expressions is not None:
-            left = self._budget.expressions - self._ledger.charged
-            if left < 1:
-                return
-            settings = replace(settings, formulas=min(settings.formulas, left))
-        made = finished(self._space, self._data, self._finalists.best.population, settings)
-        if made is not None:
-            self._ledger.note(self._task.evaluate(made), charged=len(made))
 
     @property
     def _completion(self) -> CompletionCounts:
@@ -392,29 +344,12 @@ def _training_set(settings: SearchSettings, samples: Scored | None, elite: Score
 def _completer(space: SearchSpace, task: Task, settings: SearchSettings) -> _Completed | None:
     if settings.completion is None:
         return None
-    return _Completed(task, _with_data(task, "completion").completer(space, settings.completion))
-
-
-def _approximator(space: SearchSpace, task: Task, settings: SearchSettings) -> Approximator | None:
-    if settings.evolution is None or settings.evolution.nearest is None:
-        return None
-    return _with_data(task, "nearest").approximator(space, settings.evolution.nearest)
-
-
-def _held_back(budget: Budget, finish: FinishSettings | None) -> Budget:
-    """The budget without what the last step needs."""
-    if finish is None or budget.expressions is None:
-        return budget
-    return replace(budget, expressions=max(1, budget.expressions - finish.formulas))
-
-
-def _with_data(task: Task, name: str) -> RegressionTask:
-    if not isinstance(task, RegressionTask):
+    if not isinstance(task, HasDataset):
         raise SettingsError(
-            f"`{name}` needs a task with data to complete rows for, a RegressionTask, but this is a "
+            f"`completion` needs a task with data to complete rows for, one with a `dataset`, but this is a "
             f"{type(task).__name__}. Leave it None."
         )
-    return task
+    return _Completed(task, Completer(space, task.dataset, settings.completion))
 
 
 @dataclass(frozen=True, slots=True)
@@ -510,14 +445,6 @@ class _Ledger:
     @property
     def is_over(self) -> bool:
         return self._reason is not None
-
-    @property
-    def charged(self) -> int:
-        return self._charged
-
-    @property
-    def is_spent(self) -> bool:
-        return self._reason in (StopReason.EXPRESSIONS, StopReason.SECONDS)
 
     @property
     def best(self) -> Scored:

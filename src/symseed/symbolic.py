@@ -19,7 +19,8 @@ import sympy
 
 from symseed.precision import AGREEMENT
 from symseed.presenting import Sym, build
-from symseed.recovery import CONSTANT, LITERAL, Word, significant_digits
+from symseed.recovery import significant_digits
+from symseed.words import CONSTANT, LITERAL, Word
 
 SNAP_TOLERANCE = 1e-6
 """Relative distance up to which a fitted constant is taken for a simpler number."""

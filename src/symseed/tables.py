@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from symseed.dataset import LARGEST_EXACT, Dataset, Floats, warn_of_rounding
+from symseed.arrays import Floats
+from symseed.dataset import LARGEST_EXACT, Dataset, warn_of_rounding
 from symseed.errors import DataError, listed, shown
 from symseed.tokens import is_number
 

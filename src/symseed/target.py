@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from symseed import probes
+from symseed.arrays import Floats
 from symseed.constraints import Dimensions
-from symseed.dataset import Dataset, Floats
+from symseed.dataset import Dataset
 from symseed.deadline import IsLate
 from symseed.description import description_lengths
 from symseed.equations import Equation, EquationFront, pareto

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from symseed.dataset import Floats
+from symseed.arrays import Floats
+from symseed.dataset import Dataset
 from symseed.errors import DataError
 from symseed.evaluation import Failures, Positions
 from symseed.expression import Expression
@@ -122,6 +123,15 @@ class Task(Protocol):
 
     def evaluate(self, population: Population) -> Scored:
         """Score each row."""
+
+
+@runtime_checkable
+class HasDataset(Protocol):
+    """A task with data, which semantic completion needs."""
+
+    @property
+    def dataset(self) -> Dataset:
+        """What expressions are to explain."""
 
 
 class FunctionTask:

@@ -52,8 +52,6 @@ class Track:
         for name in ("max_length", "rounds", "first_turn"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"`{name}` of a track must be at least 1, but it is {getattr(self, name)}.")
-        if self.settings.finish is not None:
-            raise SettingsError("A track has no last step of its own, but `finish` is set. Assembly is for that.")
 
     def library(self, whole: Library) -> Library:
         """Return the tokens that it searches with."""

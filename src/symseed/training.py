@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from symseed.dataset import Floats
+from symseed.arrays import Floats
 from symseed.errors import SettingsError
 from symseed.policy import Lesson, Policy
 from symseed.population import Population

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed import _core
-from symseed.dataset import Floats
+from symseed.arrays import Floats
 from symseed.errors import DataError, SettingsError
 from symseed.population import Population
 from symseed.space import SearchSpace

@@ -13,9 +13,10 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from symseed.arrays import Floats, floats
 from symseed.benchmarks import rules
 from symseed.benchmarks.rules import Rules
-from symseed.dataset import Dataset, Floats, floats
+from symseed.dataset import Dataset
 from symseed.errors import DataError, SettingsError
 from symseed.expression import Expression
 from symseed.library import Library

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from symseed.dataset import Floats
+from symseed.arrays import Floats
 from symseed.errors import SettingsError
 
 MAX_ROWS = 10_000_000
