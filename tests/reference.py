@@ -31,6 +31,7 @@ from symseed.constraints import (
     Relationship,
     Repeat,
 )
+from symseed.functions import Expansion
 from symseed.tokens import ALIASES, Token, TokenKind
 from symseed.units import NUMBER, Dimension
 
@@ -492,10 +493,15 @@ def dimension_of(constraint: Dimensions, node: Node) -> Dimension | str | None:
             return dict(constraint.variables)[node.token.name]
         return ANY if node.token.kind is TokenKind.CONSTANT and constraint.constants_are_free else NUMBER
     arguments = [dimension_of(constraint, child) for child in node.children]
+    if node.token.function is not None:
+        return _own_dimension(node.token, arguments)
+    return _operator_dimension(node.token.name, arguments)
+
+
+def _operator_dimension(name: str, arguments: Sequence[Dimension | str | None]) -> Dimension | str | None:
     if None in arguments:
         return None
     known = [found for found in arguments if isinstance(found, Dimension)]
-    name = node.token.name
     if name in ("add", "sub", "min", "max"):
         return None if len(set(known)) > 1 else known[0] if known else ANY
     if name in ("mul", "div") or name in _ROOTS:
@@ -505,6 +511,41 @@ def dimension_of(constraint: Dimensions, node: Node) -> Dimension | str | None:
             return known[0] ** _ROOTS[name]
         return known[0] * known[1] if name == "mul" else known[0] / known[1]
     return NUMBER if all(found == NUMBER for found in known) else None
+
+
+def expansion_dimension(expansion: Expansion, *arguments: Dimension) -> Dimension | str | None:
+    """Return the dimension of an expansion whose arguments have these dimensions, None where that makes no sense."""
+
+    def read(position: int) -> tuple[Dimension | str | None, int]:
+        step = expansion[position]
+        if not isinstance(step, str):
+            return arguments[step] if isinstance(step, int) else NUMBER, position + 1
+        found, end = [], position + 1
+        for _ in range(len(OPERATORS[step].slopes)):
+            one, end = read(end)
+            found.append(one)
+        return _operator_dimension(step, found), end
+
+    return read(0)[0]
+
+
+def _own_dimension(token: Token, arguments: Sequence[Dimension | str | None]) -> Dimension | str | None:
+    """As the function's expansion has it if it is a power, a product, a quotient or alike; else of pure numbers."""
+    u, v = (Dimension.of({f"[{name}]": Fraction(1)}) for name in "uv")
+    if token.expansion is not None and token.arity == 1:
+        found = expansion_dimension(token.expansion, u)
+        if isinstance(found, Dimension) and found != NUMBER:
+            [(_, exponent)] = found.powers
+            return arguments[0] ** exponent if isinstance(arguments[0], Dimension) else arguments[0]
+    if token.expansion is not None and token.arity == 2:
+        found = expansion_dimension(token.expansion, u, v)
+        if found == u * v:
+            return _operator_dimension("mul", arguments)
+        if found == u / v:
+            return _operator_dimension("div", arguments)
+        if expansion_dimension(token.expansion, u, u) == u:
+            return _operator_dimension("add", arguments)
+    return _operator_dimension(token.name, arguments)
 
 
 def _related(relationship: Relationship, effector: Node, operators: list[Node], targets: set[str]) -> list[Node]:

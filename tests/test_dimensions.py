@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,12 +14,24 @@ from hypothesis import strategies as st
 
 import reference
 from reference import accepts
-from symseed import Budget, Dataset, Library, Population, SearchSpace, SettingsError, SpaceError, methods, search
+from symseed import (
+    Budget,
+    Dataset,
+    Library,
+    Population,
+    SearchSpace,
+    SettingsError,
+    SpaceError,
+    SymbolicRegressor,
+    methods,
+    search,
+    tokens,
+)
 from symseed.constraints import PAPER, Constraint, Dimensions, NeedsInput, Relational, Relationship, Repeat
 from symseed.policy import LSTMPolicy
 from symseed.regression import RegressionTask
 from symseed.tokens import OPERATORS
-from symseed.units import Dimension
+from symseed.units import NUMBER, Dimension
 from symseed.variation import Mutation, VariationSettings, crossover, mutate, next_generation
 
 MOTION = {"x": "m", "t": "s"}
@@ -296,3 +310,129 @@ def test_everything_that_a_search_scores_has_the_targets_dimension() -> None:
     assert (space.violations(rows) == -1).all()
     assert not any(is_broken(space, rows.take(np.arange(0, len(rows), 7))))
     assert not any(is_broken(space, Population.from_expressions([last.best])))
+
+
+# --- Functions of the user's own --------------------------------------------------------------------------------------
+
+
+def bump(x: Any) -> Any:
+    return np.exp(-x * x)
+
+
+def leaky(x: Any) -> Any:
+    """One that only Python knows: of a length it would be one, but nobody can tell."""
+    return np.where(x > 0.0, x, 0.1 * x)
+
+
+OWN: dict[str, Callable[..., Any]] = {
+    "bump": bump,
+    "leaky": leaky,
+    "shifted": lambda x: x + 1.0,
+    "unity": lambda x: x / x,
+    "doubled": lambda x: 2.0 * x,
+    "kepler": lambda x: x * np.sqrt(x),
+    "hypotenuse": lambda a, b: np.sqrt(a * a + b * b),
+    "reduced": lambda a, b: a * b / (a + b),
+    "work": lambda a, b: 0.5 * a * b,
+    "fall": lambda a, b: -a / b,
+    "damped": lambda a, b: a / np.sqrt(1.0 + b**2),
+    "spring": lambda a, b: a * b**2,
+    "excess": lambda a, b: np.where(a > b, a - b, 0.0),
+}
+RULES = {
+    "pure": ("bump", "leaky", "shifted", "unity", "damped", "spring", "excess"),
+    "power": ("doubled", "kepler"),
+    "alike": ("hypotenuse", "reduced"),
+    "product": ("work",),
+    "quotient": ("fall",),
+}
+
+
+@pytest.mark.parametrize(("rule", "name"), [(rule, name) for rule, names in RULES.items() for name in names])
+def test_a_function_of_ones_own_has_the_dimensions_of_its_expansion_or_is_of_pure_numbers(rule: str, name: str) -> None:
+    """All rows over it, and a few operators, against the twin; and that the twin's rule is the one named here."""
+    own = tokens.custom(OWN[name], name=name)
+    library = Library.of(["div" if own.arity == 2 else "mul", own, 1.0], ["x", "t"])
+    rows = all_rows(library, 6)
+    length, time = (Dimension.of({base: Fraction(1)}) for base in "ms")
+    has_any = Dimensions.of(["x", "t"], ["m", "s"], "m")
+    ids = [library.tokens.index(own), *range(own.arity)]
+    found = reference.dimension_of(has_any, reference.tree(library, ids))
+    alike = reference.dimension_of(has_any, reference.tree(library, [ids[0]] + [0] * own.arity))
+    assert (found, alike) == {
+        "pure": (None, None),
+        "power": (length ** Fraction(1 if name == "doubled" else Fraction(3, 2)),) * 2,
+        "alike": (None, length),
+        "product": (length * time, length * length),
+        "quotient": (length / time, NUMBER),
+    }[rule]
+    counts = []
+    for target in ("m", "s", "1", "m*s", "m/s", "m^(3/2)"):
+        constraint = of(library, MOTION, target)
+        expected = [accepts(library, 1, 6, [constraint], row) for row in rows]
+        if any(expected):
+            space = SearchSpace(library, 1, 6, constraints=(constraint,))
+            np.testing.assert_array_equal(space.violations(as_population(library, rows)) == -1, expected)
+            assert reachable(space) == {row for row, is_legal in zip(rows, expected, strict=True) if is_legal}
+            counts.append(sum(ids[0] in row for row, is_legal in zip(rows, expected, strict=True) if is_legal))
+    assert sum(counts) > 0
+
+
+@pytest.mark.parametrize("name", [name for name in OWN if name not in ("leaky", "excess")])
+def test_no_function_of_ones_own_is_used_where_its_expansion_makes_no_sense(name: str) -> None:
+    own = tokens.custom(OWN[name], name=name)
+    assert own.expansion is not None
+    units = {"x": "m", "t": "s", "v": "m/s", "a": "1"}
+    library = Library.of([own], list(units))
+    allowed = 0
+    for target in units.values():
+        constraint = of(library, units, target)
+        space = SearchSpace(library, 1, 3, constraints=(constraint,))
+        for chosen in itertools.product(constraint.variables, repeat=own.arity):
+            ids = [library.ids([one])[0] for one in (name, *(variable for variable, _ in chosen))]
+            if space.violations(as_population(library, [ids])) == [-1]:
+                found = reference.expansion_dimension(own.expansion, *(dimension for _, dimension in chosen))
+                assert found == constraint.target
+                allowed += 1
+    assert allowed > 0
+
+
+@pytest.mark.parametrize("function", [bump, leaky])
+@pytest.mark.parametrize("free", [True, False])
+def test_functions_of_ones_own_are_drawn_and_varied_with_units(function: Callable[[Any], Any], free: bool) -> None:
+    reduced = tokens.custom(OWN["reduced"], name="reduced")
+    library = Library.of(["add", "mul", "div", "sqrt", function, reduced, "const"], ["x", "t"])
+    space = SearchSpace(library, 1, 15, constraints=(*PAPER, of(library, MOTION, "m/s", free=free)))
+    population = space.sample(300, seed=0)
+    for step in range(3):
+        reward = np.random.default_rng(step).random(len(population))
+        varied = VariationSettings(crossover=0.8, mutation=0.8, weights=(1.0,) * 6)
+        population = next_generation(space, population, reward, varied, seed=1, step=step).population
+        assert not any(is_broken(space, population))
+        assert (space.violations(population) == -1).all()
+    for name in (function.__name__, "reduced"):
+        assert (population.tokens == [token.name for token in library.tokens].index(name)).any()
+
+
+def test_a_fit_with_units_uses_functions_of_ones_own() -> None:
+    """Two masses to one, and a function that takes pure numbers."""
+
+    def reduced(a: Any, b: Any) -> Any:
+        return a * b / (a + b)
+
+    X = np.random.default_rng(0).uniform(0.5, 2.0, (40, 3))
+    y = reduced(X[:, 0], X[:, 1]) * bump(X[:, 2])
+    model = SymbolicRegressor(
+        unary_operators=[bump], binary_operators=["+", "*", "/", reduced], max_evals=20_000, random_state=0
+    )
+    model.fit(X, y, X_units=["kg", "kg", None], y_units="kg")
+    assert "bump(x3)" in str(model.best_)
+    assert "reduced(" in str(model.best_)
+    np.testing.assert_allclose(model.predict(X), y, rtol=1e-9)
+
+
+def test_a_fit_with_units_and_a_function_ends_without_a_pure_number_to_give_it() -> None:
+    X = np.random.default_rng(0).uniform(0.5, 2.0, (40, 2))
+    model = SymbolicRegressor(unary_operators=[bump], max_evals=5_000, random_state=0)
+    model.fit(X, X[:, 0] / X[:, 1], X_units=["m", "s"], y_units="m/s")
+    assert str(model.best_) == "x1 / x2"

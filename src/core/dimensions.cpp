@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+
+#include "function.hpp"
 
 namespace symseed {
 namespace {
@@ -44,13 +47,10 @@ Dimension product(const Dimension& a, const Dimension& b, int power) {
 constexpr Dimension kAny{{}, true};
 constexpr Dimension kNumber{};
 
-}  // namespace
-
-Dimension Dimensions::value(Token op, const Dimension& a, const Dimension& b) const {
-  const Action& act = action(op);
+Dimension value_after(const Action& act, int arity, const Dimension& a, const Dimension& b) {
   switch (act.kind) {
     case Action::Kind::pure:
-      return a.meets(kNumber) && (vocabulary_.arity[op] == 1 || b.meets(kNumber)) ? kNumber : nowhere();
+      return a.meets(kNumber) && (arity == 1 || b.meets(kNumber)) ? kNumber : nowhere();
     case Action::Kind::alike:
       return a.is_any ? b : a.meets(b) ? a : nowhere();
     case Action::Kind::product:
@@ -59,6 +59,58 @@ Dimension Dimensions::value(Token op, const Dimension& a, const Dimension& b) co
       break;
   }
   return a.is_any ? kAny : raised(a, act.power, act.root);
+}
+
+// The dimension of an expansion's value, where its arguments have these.
+Dimension value_of(const Vocabulary& expansion, const Dimension& a, const Dimension& b) {
+  std::vector<Dimension> stack;
+  for (std::size_t position = expansion.size(); position-- > 0;) {
+    const int kind = expansion.kind[position];
+    if (kind >= kOperatorCount) {
+      stack.push_back(kind == kLiteral ? kNumber : expansion.variable[position] == 0 ? a : b);
+      continue;
+    }
+    const int arity = expansion.arity[position];
+    const Dimension first = stack.back();
+    const Dimension second = stack[stack.size() - static_cast<std::size_t>(arity)];
+    stack.resize(stack.size() - static_cast<std::size_t>(arity));
+    stack.push_back(value_after(operator_table()[static_cast<std::size_t>(kind)].action, arity, first, second));
+  }
+  return stack.back();
+}
+
+// How a function of the user's own acts: as its expansion does where that is one of the kinds that there are. Else it
+// is of pure numbers, which go together in every expansion; so is a function that has none.
+Action action_of(const Function& function) {
+  const Vocabulary* expansion = function.expansion();
+  if (expansion == nullptr) return kPure;
+  // Arguments of two dimensions that are not otherwise to be had, with room for roots.
+  constexpr std::int32_t kUnit = 256 * 81;
+  const Dimension a{{kUnit, 0}}, b{{0, kUnit}};
+  if (function.arity() == 1) {
+    const Dimension value = value_of(*expansion, a, a);
+    const std::int32_t power = value.exponents[0];
+    if (is_nowhere(value) || power == 0) return kPure;
+    const std::int32_t common = std::gcd(power, kUnit);
+    return to_the(power / common, kUnit / common);
+  }
+  const Dimension value = value_of(*expansion, a, b);
+  for (const int power : {1, -1}) {
+    if (value == product(a, b, power)) return times_second_to(power);
+  }
+  return value_of(*expansion, a, a) == a ? kAlike : kPure;
+}
+
+Action action_in(const Vocabulary& vocabulary, std::size_t token) {
+  if (vocabulary.arity[token] == 0) return kPure;
+  if (vocabulary.kind[token] == kFunction) return action_of(*vocabulary.function[token]);
+  return operator_table()[vocabulary.kind[token]].action;
+}
+
+}  // namespace
+
+Dimension Dimensions::value(Token op, const Dimension& a, const Dimension& b) const {
+  return value_after(action(op), vocabulary_.arity[op], a, b);
 }
 
 Dimension Dimensions::first(Token op, const Dimension& need) const {
@@ -112,6 +164,7 @@ std::size_t Dimensions::Hash::operator()(const Dimension& dimension) const {
 
 Dimensions::Dimensions(const Vocabulary& vocabulary, std::vector<Dimension> tokens, const Dimension& target, int none)
     : vocabulary_(vocabulary), tokens_(std::move(tokens)), target_(target), none_(none) {
+  for (std::size_t t = 0; t < vocabulary_.size(); ++t) actions_.push_back(action_in(vocabulary_, t));
   find_sizes();
 }
 

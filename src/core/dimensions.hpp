@@ -64,7 +64,7 @@ class Dimensions {
   // A lower bound of the tokens of several factors, or divisors, that together have this dimension or its inverse.
   int least_of_factors(const Dimension& together, int factors) const;
   bool is_power(Token token) const { return vocabulary_.arity[token] > 0 && action(token).kind == Action::Kind::power; }
-  const Action& action(Token op) const { return operator_table()[vocabulary_.kind[op]].action; }
+  const Action& action(Token op) const { return actions_[op]; }
 
  private:
   struct Hash {
@@ -79,6 +79,7 @@ class Dimensions {
 
   Vocabulary vocabulary_;
   std::vector<Dimension> tokens_;
+  std::vector<Action> actions_;  // (T,): of operators
   Dimension target_;
   int none_;
   // Rows of the two tables: 0 where any dimension will do, 1 for all that is out of reach, then what is within.

@@ -13,6 +13,8 @@ class Function {
   virtual ~Function() = default;
 
   int arity() const { return arity_; }
+  // The function over the core's operators, or null where only its values are known.
+  virtual const Vocabulary* expansion() const { return nullptr; }
   // out = function(a, b) at every point, finite or not; b is ignored by functions of one argument. False where it could
   // not be computed.
   virtual bool values(const Kernels& kernels, const double* a, const double* b, double* out, int points) const = 0;
@@ -31,6 +33,7 @@ class Function {
 class Expanded : public Function {
  public:
   Expanded(int arity, Vocabulary expansion) : Function(arity), expansion_(std::move(expansion)) {}
+  const Vocabulary* expansion() const override { return &expansion_; }
   bool values(const Kernels& kernels, const double* a, const double* b, double* out, int points) const override;
 
  private:

@@ -264,7 +264,7 @@ int Walker::after(Dimension value, bool is_open) const {
       }
     } else if (own.need.is_any && factors > 0 && kind == Action::Kind::power) {
       value = dimensions.value(frame.token, value, {});
-      roots += dimensions.action(frame.token).power / dimensions.action(frame.token).root != 1;
+      roots += dimensions.action(frame.token).power != dimensions.action(frame.token).root;
     } else if (own.need.is_any) {
       value =
           frame.arity == 1 ? dimensions.value(frame.token, value, {}) : dimensions.value(frame.token, own.first, value);

@@ -109,6 +109,8 @@ class Rules:
             soft_location, soft_variance: the soft length prior; a variance of 0 switches it off.
             dimensions: (T + 1, up to 8), exponents of the physical dimension of each terminal and of the target, in
                 any unit; a root that does not give whole exponents is forbidden. An expression must have the target's.
+                A `Function` acts as its expansion does if that is a power, a product, a quotient or alike, else on
+                pure numbers.
             free_constants: fitted constants have whatever dimension is needed, not the one given.
             sizes: (operator, argument, most): at most `most` tokens in that argument.
             nests: (outer, inner, most): below an outer token no path downwards has more than `most` inner ones.

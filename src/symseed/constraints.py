@@ -222,9 +222,10 @@ class Dimensions:
     """The expression has the target's physical dimension, and none of its parts adds metres to seconds.
 
     Sums, `min` and `max` take arguments of one dimension; products, quotients, roots and powers combine them; all other
-    operators, `pow` among them, take and give pure numbers, and fixed numbers are pure. A fitted constant has whatever
-    dimension is needed, unless `constants_are_free` is off: then it is pure too. Without free constants, parts whose
-    dimension takes many tokens to make (more than about six, by the number of variables and operators) are forbidden.
+    operators, `pow` among them, take and give pure numbers, and fixed numbers are pure. A function of the user's own is
+    of the first kinds where its expansion is, and of pure numbers otherwise. A fitted constant has whatever dimension
+    is needed, unless `constants_are_free` is off: then it is pure too. Without free constants, parts whose dimension
+    takes many tokens to make (more than about six, by the number of variables and operators) are forbidden.
     """
 
     variables: tuple[tuple[str, Dimension], ...]
