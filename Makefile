@@ -38,7 +38,7 @@ sanitize: $(VENV)/installed $(VENV)/test-tools  ## Run the core's tests with add
 	LD_PRELOAD=$(ASAN_LIBRARIES) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
 	  PYTHONPATH=build/sanitize $(BIN)/python -m pytest -p no:cacheprovider --timeout 600 -m 'not memory' \
 	  $(addprefix tests/test_,core_arguments.py dimensions.py evaluation.py fitting.py functions.py losses.py \
-	  policy.py population.py regression.py space.py threads_and_instruction_sets.py variation.py)
+	  policy.py population.py regression.py sharing.py space.py threads_and_instruction_sets.py variation.py)
 
 wheel: $(VENV)/build-tools  ## Build a wheel into dist/
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .

@@ -7,11 +7,11 @@
 namespace symseed {
 namespace {
 
-Completion make_completion(const Vocabulary& vocabulary, const Samples& samples, std::size_t max_bytes, int longest,
-                           int points) {
+std::unique_ptr<Completion> make_completion(const Vocabulary& vocabulary, const Samples& samples, std::size_t max_bytes,
+                                            int longest, int points) {
   require_columns(vocabulary, samples);
   require(longest >= 1 && longest <= Completion::kLongest && points >= 1, "`longest` or `points` is out of range.");
-  return Completion(vocabulary, samples, max_bytes, longest, points);
+  return std::make_unique<Completion>(vocabulary, samples, max_bytes, longest, points);
 }
 
 void require_same(const Rules& rules, const Vocabulary& vocabulary) {

@@ -1,4 +1,5 @@
 // Bindings of the policy's network.
+#include <mutex>
 #include <variant>
 
 #include "bind.hpp"
@@ -13,6 +14,29 @@ constexpr int kTries = 1000;
 
 // A network of either precision.
 using Network = std::variant<Lstm<float>, Lstm<double>>;
+
+// The network as it is now. A change makes another one in its place, so that threads at work with this one see nothing
+// of it; the lock is held only to take one or to put one there.
+class Learner {
+ public:
+  explicit Learner(Network first) : now_(std::make_shared<const Network>(std::move(first))) {}
+
+  std::shared_ptr<const Network> now() const {
+    const std::lock_guard lock(mutex_);
+    return now_;
+  }
+  template <class Change>
+  void change(Change change) {
+    const std::lock_guard lock(mutex_);
+    auto next = std::make_shared<Network>(*now_);
+    change(*next);
+    now_ = std::move(next);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Network> now_;
+};
 
 const RecurrentKernels<float>& kernels_for(const Lstm<float>&) { return instruction_sets().front().recurrent->single; }
 const RecurrentKernels<double>& kernels_for(const Lstm<double>&) { return instruction_sets().front().recurrent->twice; }
@@ -31,7 +55,8 @@ void require_same_tokens(const LstmShape& shape, const Rules& rules) {
           "The network and the rules must have the same number of tokens.");
 }
 
-nb::list bind_blocks(const Network& network) {
+nb::list bind_blocks(const Learner& learner) {
+  const auto network = learner.now();
   nb::list out;
   std::visit(
       [&](const auto& lstm) {
@@ -39,13 +64,14 @@ nb::list bind_blocks(const Network& network) {
           out.append(nb::make_tuple(block.name, block.offset, block.rows, block.columns));
         }
       },
-      network);
+      *network);
   return out;
 }
 
-nb::tuple bind_sample(const Network& network, const Rules& rules, std::size_t count, std::uint64_t seed,
+nb::tuple bind_sample(const Learner& learner, const Rules& rules, std::size_t count, std::uint64_t seed,
                       std::uint64_t step, int threads) {
   require(threads >= 1, "`threads` must be at least 1.");
+  const auto network = learner.now();
   const std::size_t stride = static_cast<std::size_t>(rules.max_length());
   std::vector<Token> tokens(count * stride, kPad);
   std::vector<std::int32_t> lengths(count);
@@ -57,13 +83,14 @@ nb::tuple bind_sample(const Network& network, const Rules& rules, std::size_t co
                       lengths.data());
         });
       },
-      network);
+      *network);
   return nb::make_tuple(to_numpy(std::move(tokens), {count, stride}), to_numpy(std::move(lengths)));
 }
 
-nb::tuple bind_log_probabilities(const Network& network, const Rules& rules, const Tokens& tokens,
+nb::tuple bind_log_probabilities(const Learner& learner, const Rules& rules, const Tokens& tokens,
                                  const Lengths& lengths, const Constants& constants) {
   const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
+  const auto network = learner.now();
   std::vector<double> log_probability(rows.count);
   std::vector<double> entropy(rows.count * rows.stride);
   std::visit(
@@ -73,16 +100,17 @@ nb::tuple bind_log_probabilities(const Network& network, const Rules& rules, con
           lstm.log_probabilities(kernels_for(lstm), rules, rows, monitor, log_probability.data(), entropy.data());
         });
       },
-      network);
+      *network);
   return nb::make_tuple(to_numpy(std::move(log_probability)), to_numpy(std::move(entropy), {rows.count, rows.stride}));
 }
 
-nb::object bind_gradient(const Network& network, const Rules& rules, const Tokens& tokens, const Lengths& lengths,
+nb::object bind_gradient(const Learner& learner, const Rules& rules, const Tokens& tokens, const Lengths& lengths,
                          const Constants& constants, const Array<double, 1>& weight, const Array<double, 1>& entropy,
                          double decay) {
   const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
   require(weight.shape(0) == rows.count && entropy.shape(0) == rows.count,
           "`weight` and `entropy` must have one value per row.");
+  const auto network = learner.now();
   return std::visit(
       [&](const auto& lstm) {
         require_same_tokens(lstm.shape(), rules);
@@ -92,30 +120,35 @@ nb::object bind_gradient(const Network& network, const Rules& rules, const Token
         });
         return nb::cast(to_numpy(std::move(gradient)));
       },
-      network);
+      *network);
 }
 
-// One step of Adam, in place.
-void bind_ascend(Network& network, const Rules& rules, const Tokens& tokens, const Lengths& lengths,
+// One step of Adam.
+void bind_ascend(Learner& learner, const Rules& rules, const Tokens& tokens, const Lengths& lengths,
                  const Constants& constants, const Array<double, 1>& weight, const Array<double, 1>& entropy,
                  double decay, double learning_rate) {
   const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
   require(weight.shape(0) == rows.count && entropy.shape(0) == rows.count,
           "`weight` and `entropy` must have one value per row.");
+  const auto network = learner.now();
   std::visit(
-      [&](auto& lstm) {
+      [&](const auto& lstm) {
         require_same_tokens(lstm.shape(), rules);
         run([&](Monitor& monitor) {
           const auto gradient =
               lstm.gradient(kernels_for(lstm), rules, rows, {weight.data(), entropy.data(), decay}, monitor);
-          lstm.ascend(kernels_for(lstm), gradient, learning_rate);
+          // A step that another thread has taken meanwhile is not lost.
+          learner.change([&](Network& next) {
+            std::get<std::decay_t<decltype(lstm)>>(next).ascend(kernels_for(lstm), gradient, learning_rate);
+          });
         });
       },
-      network);
+      *network);
 }
 
 // Parameters and both moments of Adam, (3, P) as float64, and its steps: all that the network has learnt.
-nb::tuple bind_state(const Network& network) {
+nb::tuple bind_state(const Learner& learner) {
+  const auto network = learner.now();
   return std::visit(
       [&](const auto& lstm) {
         const std::size_t size = lstm.parameters().size();
@@ -126,35 +159,34 @@ nb::tuple bind_state(const Network& network) {
         }
         return nb::make_tuple(to_numpy(std::move(all), {3, size}), lstm.steps());
       },
-      network);
+      *network);
 }
 
-void bind_set_state(Network& network, const Array<double, 2>& state, std::int64_t steps) {
-  std::visit(
-      [&](auto& lstm) {
-        const std::size_t size = lstm.parameters().size();
-        require(state.shape(0) == 3 && state.shape(1) == size && steps >= 0,
-                "A network's state is (3, parameters), and its steps are at least 0.");
-        const double* from = state.data();
-        for (auto* part : {&lstm.parameters(), &lstm.first_moment(), &lstm.second_moment()}) {
-          using Real = typename std::remove_reference_t<decltype(*part)>::value_type;
-          std::transform(from, from + size, part->begin(), [](double x) { return static_cast<Real>(x); });
-          from += size;
-        }
-        lstm.steps() = steps;
-      },
-      network);
+void bind_set_state(Learner& learner, const Array<double, 2>& state, std::int64_t steps) {
+  const auto set = [&](auto& lstm) {
+    const std::size_t size = lstm.parameters().size();
+    require(state.shape(0) == 3 && state.shape(1) == size && steps >= 0,
+            "A network's state is (3, parameters), and its steps are at least 0.");
+    const double* from = state.data();
+    for (auto* part : {&lstm.parameters(), &lstm.first_moment(), &lstm.second_moment()}) {
+      using Real = typename std::remove_reference_t<decltype(*part)>::value_type;
+      std::transform(from, from + size, part->begin(), [](double x) { return static_cast<Real>(x); });
+      from += size;
+    }
+    lstm.steps() = steps;
+  };
+  learner.change([&](Network& next) { std::visit(set, next); });
 }
 
 }  // namespace
 
 void bind_lstm(nb::module_& m) {
-  nb::class_<Network>(m, "Lstm")
+  nb::class_<Learner>(m, "Lstm")
       .def(
           "__init__",
-          [](Network* self, int tokens, int hidden, int layers, bool sees_previous, bool sees_open, bool is_double,
+          [](Learner* self, int tokens, int hidden, int layers, bool sees_previous, bool sees_open, bool is_double,
              std::uint64_t seed) {
-            new (self) Network(make_network(tokens, hidden, layers, sees_previous, sees_open, is_double, seed));
+            new (self) Learner(make_network(tokens, hidden, layers, sees_previous, sees_open, is_double, seed));
           },
           "tokens"_a, "hidden"_a, "layers"_a, "sees_previous"_a, "sees_open"_a, "is_double"_a, "seed"_a)
       .def("blocks", &bind_blocks)

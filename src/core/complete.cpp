@@ -156,6 +156,21 @@ Completion::Completion(Vocabulary vocabulary, const Samples& samples, std::size_
   }
 }
 
+Completion::Counts Completion::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+std::size_t Completion::size() const {
+  const std::lock_guard lock(mutex_);
+  return size_;
+}
+
+std::size_t Completion::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return entries_.capacity() * sizeof(Entry);
+}
+
 Completion::Key Completion::key_of(const Manner& manner, const double* values) const {
   double lanes[24] = {};
   manner.kernels->add_projections(values, first_.data(), second_.data(), static_cast<int>(samples_.padded), lanes);
@@ -238,6 +253,7 @@ Completion::Found Completion::complete(const Manner& manner, const Rules& rules,
       if (semantics.wish(position) != nullptr && !is_whole_wish) add(wishes, i, position, semantics.wish(position));
     }
   }
+  std::unique_lock lock(mutex_);
   for (std::size_t k = 0; k < kept.size(); ++k) {
     if (k + kAhead < kept.size()) prefetch(kept[k + kAhead].key.cell);
     const Place& place = kept[k];
@@ -247,7 +263,11 @@ Completion::Found Completion::complete(const Manner& manner, const Rules& rules,
   Walker walker(rules);
   std::vector<Token> whole;
   for (std::size_t k = 0; k < wishes.size() && found.parent.size() < limit; ++k) {
-    if (k % 1024 == 0) monitor.check();
+    if (k % 1024 == 0) {
+      lock.unlock();
+      monitor.check();
+      lock.lock();
+    }
     if (k + kAhead < wishes.size()) prefetch(wishes[k + kAhead].key.cell);
     const Place& place = wishes[k];
     ++counts_.lookups;

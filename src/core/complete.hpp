@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 #include "evaluate.hpp"
@@ -42,6 +43,8 @@ class Semantics {
   std::vector<std::uint8_t> has_constants_;
 };
 
+// Several threads may use it, and so may a function of the user's own: its lock is held while entries are looked at or
+// changed, never while values are computed or a signal is asked for.
 class Completion {
  public:
   // Sub-expressions of more tokens than this are not kept: an entry is one line of the cache.
@@ -68,9 +71,9 @@ class Completion {
                  std::size_t count, std::size_t stride, std::size_t limit, Monitor& monitor);
 
   const Vocabulary& vocabulary() const { return vocabulary_; }
-  const Counts& counts() const { return counts_; }
-  std::size_t size() const { return size_; }
-  std::size_t bytes() const { return entries_.capacity() * sizeof(Entry); }
+  Counts counts() const;
+  std::size_t size() const;
+  std::size_t bytes() const;
 
  private:
   // What stands for a vector of values: a place among cells as wide as the tolerance, and a check.
@@ -107,6 +110,7 @@ class Completion {
   Lines first_, second_;  // weights of the two projections, 0 at padding
   std::size_t max_entries_;
   int longest_;
+  mutable std::mutex mutex_;  // of all that follows
   Counts counts_;
   std::size_t size_ = 0;
   std::vector<Entry> entries_;  // in pairs: a cell's bucket

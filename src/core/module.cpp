@@ -504,8 +504,12 @@ NB_MODULE(_core, m) {
       .def("score", &bind_score, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array, "constants"_array,
            nb::kw_only(), "fit"_a, "strict"_a, "threads"_a, "loss"_a.none() = nb::none(),
            "instruction_set"_a = nb::none())
+      .def_prop_ro("counts",
+                   [](const Cache& self) {
+                     const Cache::Counts counts = self.counts();
+                     return nb::make_tuple(counts.asked, counts.evaluated, counts.unique);
+                   })
       .def_prop_ro("size", &Cache::size)
-      .def_prop_ro("unique", &Cache::unique)
       .def_prop_ro("bytes", &Cache::bytes);
 
   m.def("squared_errors", &bind_squared_errors, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array,

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <numbers>
+#include <stdexcept>
 
 namespace symseed {
 namespace {
@@ -36,6 +37,10 @@ class BatchIndex {
 
 Cache::Cache(std::size_t max_bytes, std::size_t constants_per_row)
     : constants_per_row_(constants_per_row), ranks_(std::size_t{1} << kRankBits) {
+  if (constants_per_row > kMostConstants) {
+    throw std::invalid_argument("`constants_per_row` must be at most " + std::to_string(kMostConstants) +
+                                ", but it is " + std::to_string(constants_per_row) + ".");
+  }
   const std::size_t per_entry = sizeof(Entry) + constants_per_row * sizeof(double);
   max_entries_ = std::bit_floor(std::max(max_bytes / per_entry, kPlaces));
   entries_.resize(std::min<std::size_t>(max_entries_, 4096));
@@ -74,6 +79,26 @@ void Cache::insert(const Fingerprint& key, double error, Outcome outcome, const 
   const std::size_t place = place_of(key, i);
   entries_[place] = {key, error, outcome};
   std::copy(fitted, fitted + count, constants_.begin() + static_cast<std::ptrdiff_t>(place * constants_per_row_));
+}
+
+void Cache::count(std::size_t asked, std::size_t evaluated) {
+  asked_ += asked;
+  evaluated_ += evaluated;
+}
+
+Cache::Counts Cache::counts() const {
+  const auto held = lock();
+  return {asked_, evaluated_, unique()};
+}
+
+std::size_t Cache::size() const {
+  const auto held = lock();
+  return size_;
+}
+
+std::size_t Cache::bytes() const {
+  const auto held = lock();
+  return entries_.capacity() * sizeof(Entry) + constants_.capacity() * sizeof(double);
 }
 
 // The improved raw estimator of Ertl 2017 ("New cardinality estimation algorithms for HyperLogLog sketches", eq. 14):
@@ -132,6 +157,7 @@ void score(Cache& cache, const Manner& manner, const Vocabulary& vocabulary, con
   BatchIndex in_batch(rows.count);
   std::vector<Fingerprint> keys(rows.count);
   for (std::size_t i = 0; i < rows.count; ++i) keys[i] = fingerprint(vocabulary, rows[i]);
+  auto held = cache.lock();
   for (std::size_t i = 0; i < rows.count; ++i) {
     constexpr std::size_t kAhead = 8;
     if (i + kAhead < rows.count) cache.prefetch(keys[i + kAhead]);
@@ -153,6 +179,7 @@ void score(Cache& cache, const Manner& manner, const Vocabulary& vocabulary, con
     fresh.push_back(i);
     fresh_keys.push_back(key);
   }
+  held.unlock();
 
   std::vector<Token> tokens(fresh.size() * stride);
   std::vector<std::int32_t> lengths(fresh.size());
@@ -183,7 +210,10 @@ void score(Cache& cache, const Manner& manner, const Vocabulary& vocabulary, con
     if (fit) std::copy_n(values.data() + n * stride, stride, constants + i * stride);
   }
   std::vector<double> fitted;
+  held.lock();
+  cache.count(rows.count, fresh.size());
   for (std::size_t n = 0; n < fresh.size(); ++n) {
+    if (cache.find(fresh_keys[n]) >= 0) continue;  // Another thread had the same row in hand, with the same result.
     fitted.clear();
     for_each_constant(fresh[n], [&](std::size_t j) { fitted.push_back(values[n * stride + j]); });
     cache.insert(fresh_keys[n], fresh_error[n], fresh_outcome[n], fitted.data(), fitted.size());

@@ -1,6 +1,7 @@
 // Scores that are computed once: a bounded cache from a row to its error, and scoring through it.
 #pragma once
 
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -12,9 +13,17 @@ namespace symseed {
 // Error, outcome and fitted constants by fingerprint: an open-addressed table in which a row stands in one of sixteen
 // places. It doubles as it fills, up to a number of bytes; from then on, a row whose places are all taken gets the one
 // that its own fingerprint names. Rows with more constants than an entry has room for are not kept.
+//
+// Several threads may use it. Its lock is held while entries are looked at or changed, and never while rows are
+// computed: a function of the user's own, which is called then, may use the same cache.
 class Cache {
  public:
+  // More than any row has.
+  static constexpr std::size_t kMostConstants = std::size_t{1} << 15;
+
   Cache(std::size_t max_bytes, std::size_t constants_per_row);
+
+  [[nodiscard]] std::unique_lock<std::mutex> lock() const { return std::unique_lock(mutex_); }
 
   struct Entry {
     Fingerprint key{};  // all zero: nothing is kept here
@@ -23,6 +32,7 @@ class Cache {
 
     bool is_used() const { return key.low != 0; }
   };
+  // --- For whoever holds the lock.
   // Asks the memory for the place of a row that is to be found soon.
   void prefetch(const Fingerprint& key) const { __builtin_prefetch(&entries_[place_of(key, 0)]); }
   // The place of a row in `entries`, or -1.
@@ -34,22 +44,33 @@ class Cache {
   // Keeps a row that is not there yet; `fitted` holds its `count` constants in order.
   void insert(const Fingerprint& key, double error, Outcome outcome, const double* fitted, std::size_t count);
 
-  std::size_t size() const { return size_; }
-  // Different rows ever inserted: exact until the first one is given up, then an estimate (standard error 0.8 %).
-  std::size_t unique() const;
-  std::size_t capacity() const { return entries_.size(); }
-  std::size_t bytes() const { return entries_.capacity() * sizeof(Entry) + constants_.capacity() * sizeof(double); }
+  // A batch of rows was scored, some of which had to be computed.
+  void count(std::size_t asked, std::size_t evaluated);
+
+  // --- For everyone.
+  struct Counts {
+    std::size_t asked = 0;      // rows, repeats included
+    std::size_t evaluated = 0;  // rows that were computed
+    std::size_t unique = 0;     // different ones: exact until the first is given up, then an estimate (error 0.8 %)
+  };
+  Counts counts() const;
+  std::size_t size() const;
+  std::size_t bytes() const;
 
  private:
   std::size_t place_of(const Fingerprint& key, std::size_t i) const {
     return ((key.low >> 1) + i) & (entries_.size() - 1);
   }
+  std::size_t unique() const;
   void grow();
 
   static constexpr std::size_t kPlaces = 16;
+  mutable std::mutex mutex_;
   std::size_t max_entries_;
   std::size_t constants_per_row_;
   std::size_t size_ = 0;
+  std::size_t asked_ = 0;
+  std::size_t evaluated_ = 0;
   bool has_forgotten_ = false;
   std::vector<std::uint8_t> ranks_;  // HyperLogLog registers
   std::vector<Entry> entries_;

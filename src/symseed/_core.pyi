@@ -197,10 +197,14 @@ def linearise(
     """
 
 class Cache:
-    """Errors, failures and fitted constants by a 128-bit fingerprint of the row; bounded in memory."""
+    """Errors, failures and fitted constants by a 128-bit fingerprint of the row; bounded in memory.
+
+    Threads may share it, and so may a function that it calls. A row that two of them score at once is computed twice,
+    with the same result.
+    """
 
     def __init__(self, max_bytes: int, constants_per_row: int) -> None:
-        """Keep at most `max_bytes`; rows with more constants than `constants_per_row` are not kept.
+        """Keep at most `max_bytes`; rows with more constants than `constants_per_row`, up to 32,768, are not kept.
 
         When it is full, a new row takes the place of one of sixteen others, named by its own fingerprint.
         """
@@ -228,11 +232,14 @@ class Cache:
         one dataset and one manner of scoring.
         """
     @property
+    def counts(self) -> tuple[int, int, int]:
+        """Rows asked about, rows computed, and different rows among these.
+
+        The last is exact until one is given up, then an estimate (standard error 0.8 %).
+        """
+    @property
     def size(self) -> int:
         """Rows kept."""
-    @property
-    def unique(self) -> int:
-        """Different rows ever computed: exact until one is given up, then an estimate (standard error 0.8 %)."""
     @property
     def bytes(self) -> int:
         """Memory that it takes now."""
@@ -246,7 +253,8 @@ class Completion:
     It doubles as it fills, up to its limit. Values have two places in the table; where others are in both, they get
     that of the longer sub-expression, the second of equals. Of sub-expressions with the same values the shortest stays;
     those that hold a fitted constant are not kept. Values are the same if two projections of them agree to about 2^-30
-    of their own scale (the first falls into the same cell of a grid, the second lies within two cells).
+    of their own scale (the first falls into the same cell of a grid, the second lies within two cells). Threads may
+    share it.
     """
 
     def __init__(self, vocabulary: Vocabulary, samples: Samples, max_bytes: int, longest: int, points: int) -> None:
@@ -306,6 +314,7 @@ class Lstm:
 
     It sees the parent and the left sibling of the token to come, and on request the token before it and the number of
     open arguments. The first layer's kernels begin at zero, so the first distribution is that of the priors alone.
+    Threads may share it: each call sees the network as it is when the call begins.
     """
 
     def __init__(
@@ -351,7 +360,7 @@ class Lstm:
         decay: float,
         learning_rate: float,
     ) -> None:
-        """Take one step of Adam up that gradient, in place."""
+        """Take one step of Adam up that gradient."""
     def state(self) -> tuple[npt.NDArray[np.float64], int]:
         """Return parameters and Adam's two moments (3, P), and the number of its steps."""
     def set_state(self, state: npt.NDArray[np.float64], steps: int) -> None:

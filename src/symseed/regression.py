@@ -51,15 +51,17 @@ class RegressionSettings:
         check_threads(self.threads)
         if not 0.0 <= self.solved_nmse < np.inf:
             raise SettingsError(f"`solved_nmse` must be at least 0, but it is {self.solved_nmse}.")
-        if self.cache_bytes < 1024 or self.cached_constants < 0:
-            raise SettingsError(
-                f"`cache_bytes` must be at least 1024 and `cached_constants` at least 0, but they are "
-                f"{self.cache_bytes} and {self.cached_constants}."
-            )
+        for name, least, most in (("cache_bytes", 1024, 1 << 40), ("cached_constants", 0, 1 << 15)):
+            if not least <= getattr(self, name) <= most:
+                raise SettingsError(f"`{name}` must be from {least} to {most}, but it is {getattr(self, name)}.")
 
 
 class RegressionTask:
-    """Scores rows by how well they fit. It owns a cache, so one task belongs to one search."""
+    """Scores rows by how well they fit. It owns a cache, so one task belongs to one search.
+
+    Threads may call `evaluate` at the same time, and a function of your own may call it too: scores are the same as one
+    call after another gives. Rows that two threads score at once may be computed by both, and count as evaluated twice.
+    """
 
     def __init__(
         self,
@@ -81,13 +83,11 @@ class RegressionTask:
         self._cache = _core.Cache(
             self.settings.cache_bytes, self.settings.cached_constants if library.has_constants else 0
         )
-        self._asked = 0
-        self._evaluated = 0
 
     @property
     def counts(self) -> Counts:
         """What was done since the task was made."""
-        return Counts(self._asked, self._evaluated, self._cache.unique)
+        return Counts(*self._cache.counts)
 
     def evaluate(self, population: Population) -> Scored:
         """Score each row; equal rows are computed once, also across calls."""
@@ -105,8 +105,6 @@ class RegressionTask:
             threads=settings.threads,
             loss=native_loss(self.dataset),
         )
-        self._asked += len(population)
-        self._evaluated += int(np.count_nonzero(computed))
         scored = population if constants is None else population.with_constants(constants)
         mean_square = self.dataset.mean_squares(error)
         if settings.metric is Metric.CORRELATION:
