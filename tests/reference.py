@@ -763,3 +763,45 @@ def ulps(a: Floats, b: Floats) -> npt.NDArray[np.int64]:
 def same_bits(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
     """Return whether two arrays hold the very same bytes."""
     return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+# --- Linear algebra --------------------------------------------------------------------------------------------------
+
+
+def product(a: Floats, b: Floats) -> Floats:
+    """Return the matrix product, each sum from its first term to its last."""
+    out = np.zeros((len(a), b.shape[1]))
+    for k in range(len(b)):
+        out = out + a[:, k, None] * b[k]
+    return out
+
+
+def dot(a: Floats, b: Floats) -> float:
+    """Return the sum of products: whole groups of eight lane by lane, and what is left over likewise."""
+    whole = len(a) // 8 * 8
+
+    def lanes(terms: Floats) -> float:
+        sums = [0.0] * 8
+        for i, term in enumerate(terms):
+            sums[i % 8] += float(term)
+        return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]))
+
+    terms = a * b
+    return lanes(terms[:whole]) + lanes(terms[whole:])
+
+
+def leading_errors(matrix: Floats, goal: Floats) -> Floats:
+    """Return the squared error of least squares with the first column, with the first two, ..., with all."""
+    errors = []
+    for count in range(1, matrix.shape[1] + 1):
+        some = matrix[:, :count]
+        rest = goal - some @ np.linalg.lstsq(some, goal, rcond=1e-13)[0]
+        errors.append(rest @ rest)
+    return np.array(errors)
+
+
+def smallest(row: Floats, count: int) -> list[int]:
+    """Return the places of a row's smallest values, of equal ones the first, what is no number last."""
+    return sorted(range(len(row)), key=lambda i: (math.isnan(row[i]), row[i] if not math.isnan(row[i]) else 0.0, i))[
+        :count
+    ]

@@ -122,6 +122,7 @@ void run(Work work) {
 
 void bind_complete(nb::module_& m);
 void bind_function(nb::module_& m);
+void bind_linear(nb::module_& m);
 void bind_lstm(nb::module_& m);
 
 }  // namespace symseed

@@ -112,6 +112,33 @@ bool add_function(const Manner& manner, const double* prediction, const Samples&
   return true;
 }
 
+void elementwise(const Kernels& kernels, int opcode, const double* a, const double* b, double* out, std::size_t count,
+                 Monitor& monitor) {
+  Lines left(kBlock), right(kBlock), to(kBlock);
+  for (std::size_t first = 0; first < count; first += kBlock) {
+    if (first % (16 * kBlock) == 0) monitor.check();
+    const std::size_t points = std::min<std::size_t>(kBlock, count - first);
+    std::copy_n(a + first, points, left.begin());
+    std::copy_n(b + first, points, right.begin());
+    const std::size_t padded = (points + 7) / 8 * 8;
+    std::fill(left.begin() + static_cast<std::ptrdiff_t>(points), left.begin() + static_cast<std::ptrdiff_t>(padded),
+              1.0);
+    std::fill(right.begin() + static_cast<std::ptrdiff_t>(points), right.begin() + static_cast<std::ptrdiff_t>(padded),
+              1.0);
+    const int bad = kernels.forward[static_cast<std::size_t>(opcode)](left.data(), right.data(), to.data(),
+                                                                      static_cast<int>(padded));
+    // A kernel takes finite arguments, and does not look beyond the first value that is not finite.
+    int strange = bad >= 0;
+    for (std::size_t i = 0; i < points; ++i) strange |= !(left[i] - left[i] == 0.0) | !(right[i] - right[i] == 0.0);
+    for (std::size_t i = 0; strange && i < points; ++i) {
+      if (!std::isfinite(to[i]) || !std::isfinite(left[i]) || !std::isfinite(right[i])) {
+        to[i] = operator_value(opcode, left[i], right[i]);
+      }
+    }
+    std::copy_n(to.begin(), points, out + first);
+  }
+}
+
 void squared_errors(const Manner& manner, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
                     int threads, Monitor& monitor, double* error, Outcome* outcome) {
   parallel_chunks(rows.count, kChunk, threads, monitor, [&] {

@@ -94,6 +94,11 @@ inline bool add_losses(const Manner& manner, const double* prediction, const Sam
   return true;
 }
 
+// out[i] = operator(a[i], b[i]) for any numbers, also where the value is not finite; operators of one argument ignore
+// b.
+void elementwise(const Kernels& kernels, int opcode, const double* a, const double* b, double* out, std::size_t count,
+                 Monitor& monitor);
+
 // Weighted sum of squared errors, or of losses, of each row, NaN where it failed.
 void squared_errors(const Manner& manner, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
                     int threads, Monitor& monitor, double* error, Outcome* outcome);

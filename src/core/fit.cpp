@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "elementary.hpp"
 #include "function.hpp"
 #include "hash.hpp"
 
@@ -105,7 +106,7 @@ class Fitter {
       std::vector<double> fresh = given;
       for (const int place : places) {
         // The first try after a failure is all ones; then values of either sign between 0.01 and 100.
-        const double value = std::pow(10.0, 4.0 * rng.uniform() - 2.0) * (rng.chance(0.5) ? 1.0 : -1.0);
+        const double value = elementary::pow(10.0, 4.0 * rng.uniform() - 2.0) * (rng.chance(0.5) ? 1.0 : -1.0);
         fresh[static_cast<std::size_t>(place)] = i == 0 && !best.outcome.ok() ? 1.0 : value;
       }
       Fit other = descend(row, places, start(row, fresh));

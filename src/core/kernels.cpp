@@ -25,7 +25,7 @@ template <class Op>
   }
 }
 
-// The first point whose value is not finite, after asking the C library where the vector form gave no number.
+// The first point whose value is not finite, after asking `exact` where the vector form gave no number.
 template <class Op>
 int repair(const double* a, const double* b, double* out, int points) {
   for (int i = 0; i < points; ++i) {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "elementary.hpp"
+
 namespace symseed {
 namespace {
 
@@ -106,7 +108,7 @@ class Lstm<Real>::Runner {
   Real total() const { return totals_[node_]; }
   // log of the normalised probability, also where the probability itself is too small to be a number.
   double log_probability(Token token) const {
-    return static_cast<double>(relative()[token]) - std::log(static_cast<double>(total()));
+    return static_cast<double>(relative()[token]) - elementary::log(static_cast<double>(total()));
   }
   double entropy() const {
     // H = -sum p log p, with p = w / total; log w is known.
@@ -116,7 +118,7 @@ class Lstm<Real>::Runner {
       if (w > 0.0) sum += w * static_cast<double>(relative()[t]);
     }
     const double total_weight = static_cast<double>(total());
-    return std::log(total_weight) - sum / total_weight;
+    return elementary::log(total_weight) - sum / total_weight;
   }
 
   // Adds weight * log p(token) + entropy * H to the objective, here where the network has just looked.
@@ -315,7 +317,7 @@ class Lstm<Real>::Runner {
   // Of a node's sum of weight * log p(token) + entropy * H: d log p(token) = one(token) - p; d H = -p (log p + H).
   void logits_gradient() {
     const double total_weight = static_cast<double>(total());
-    const double log_total = std::log(total_weight);
+    const double log_total = elementary::log(total_weight);
     const double entropy = entropies_[node_];
     const double here = entropy != 0.0 ? this->entropy() : 0.0;
     for (std::size_t t = 0; t < outputs_; ++t) {
@@ -424,7 +426,8 @@ void Lstm<Real>::ascend(const RecurrentKernels<Real>& kernels, const std::vector
   constexpr double kSecond = 0.999;
   ++steps_;
   const double steps = static_cast<double>(steps_);
-  const double rate = learning_rate * std::sqrt(1.0 - std::pow(kSecond, steps)) / (1.0 - std::pow(kFirst, steps));
+  const double rate =
+      learning_rate * std::sqrt(1.0 - elementary::pow(kSecond, steps)) / (1.0 - elementary::pow(kFirst, steps));
   kernels.adam(
       parameters_.data(), first_.data(), second_.data(), gradient.data(), parameters_.size(),
       {static_cast<Real>(rate), static_cast<Real>(kFirst), static_cast<Real>(kSecond), static_cast<Real>(1e-8)});

@@ -1,7 +1,7 @@
 // exp, log, sin, cos, tan, tanh over vectors, without branches.
 //
 // Coefficients are printed by minimax.py. Each function is good to 2 ulp (tan and tanh: 4) on the arguments that it
-// takes; for the others it gives NaN, and the caller asks the C library for those lanes (kernels.cpp).
+// takes; for the others it gives NaN, and the caller asks elementary.hpp for those lanes (kernels.cpp).
 #pragma once
 
 #include "vector.hpp"
@@ -60,7 +60,7 @@ struct ScaledExp {
 // |x| <= 708.
 [[gnu::always_inline]] inline Vec exp(Vec x) {
   const ScaledExp e = scaled_exp(x);
-  return choose(absolute(x) <= 708.0, e.scale + e.scale * e.part, splat(kNan));
+  return choose(absolute(x) <= 708.0, e.scale * (1.0 + e.part), splat(kNan));
 }
 
 // Every x; beyond 20 the result is 1 in float64.
@@ -131,15 +131,18 @@ struct Turned {
   return sin_of_turned(x, t.rest, t.quadrant + kLowBit);
 }
 
-// |x| <= 2^20: tan(rest), or -1 / tan(rest) in odd quadrants.
-[[gnu::always_inline]] inline Vec tan(Vec x) {
-  const Turned t = less_half_pi(x);
+// tan(rest), or -1 / tan(rest) in odd quadrants.
+[[gnu::always_inline]] inline Vec tan_of_turned(const Turned& t) {
   const Vec half = sin_of_rest(t.rest * 0.5);
   const Vec sine = sin_of_rest(t.rest);
   const Vec cosine = 1.0 - 2.0 * (half * half);
   const auto is_even = from_bits(0x3ff0000000000000u - ((t.quadrant & kLowBit) << 52)) == 1.0;
-  const Vec result = choose(is_even, sine, -cosine) / choose(is_even, cosine, sine);
-  return choose(absolute(x) <= 0x1p20, result, splat(kNan));
+  return choose(is_even, sine, -cosine) / choose(is_even, cosine, sine);
+}
+
+// |x| <= 2^20.
+[[gnu::always_inline]] inline Vec tan(Vec x) {
+  return choose(absolute(x) <= 0x1p20, tan_of_turned(less_half_pi(x)), splat(kNan));
 }
 
 }  // namespace symseed::SYMSEED_ISA

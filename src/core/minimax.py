@@ -1,4 +1,4 @@
-"""Print the polynomial coefficients of `math.hpp`.
+"""Print the polynomial coefficients of `math.hpp` and `elementary.cpp`.
 
 Each function is written so that a polynomial P carries only a small correction (see the forms below). P is the
 interpolant of the correction at Chebyshev points, computed with 60 digits and rounded once to float64: within a
@@ -45,6 +45,19 @@ def log_correction(z: mp.mpf) -> mp.mpf:
     return (2 * mp.atanh(s) / s - 2) / z
 
 
+def atan_correction(z: mp.mpf) -> mp.mpf:
+    """atan(t) = t + t z P(z), z = t^2."""
+    t = mp.sqrt(z)
+    return (mp.atan(t) / t - 1) / z
+
+
+def words_of_two_over_pi(count: int) -> list[str]:
+    """Return 2 / pi after the point, in words of 64 bits."""
+    with mp.workprec(64 * count + 64):
+        whole = int(mp.floor(mp.ldexp(2 / mp.pi, 64 * count)))
+    return [f"0x{(whole >> 64 * (count - 1 - i)) % 2**64:016x}u" for i in range(count)]
+
+
 def main() -> None:
     """Print every table."""
     half_ln2 = mp.log(2) / 2 * mp.mpf("1.0001")
@@ -54,6 +67,7 @@ def main() -> None:
         "kExp": interpolate(exp_correction, -half_ln2, half_ln2, 9),
         "kSin": interpolate(sin_correction, mp.mpf(0), quarter_pi**2, 5),
         "kLog": interpolate(log_correction, mp.mpf(0), bound, 6),
+        "kAtan": interpolate(atan_correction, mp.mpf(0), mp.tan(mp.pi / 8) ** 2 * mp.mpf("1.0001"), 11),
     }
     for name, coefficients in tables.items():
         print(f"{name}:")
@@ -67,6 +81,9 @@ def main() -> None:
         print(f"    {float(piece).hex()},")
         rest -= piece
     print(f"    {float(rest).hex()},")
+    print("kTwoOverPi, after the 64 bits before the point:")
+    for word in words_of_two_over_pi(19):
+        print(f"    {word},")
 
 
 if __name__ == "__main__":

@@ -464,7 +464,15 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
   bind_complete(m);
   bind_function(m);
+  bind_linear(m);
   bind_lstm(m);
+  nb::register_exception_translator([](const std::exception_ptr& raised, void*) {
+    try {
+      std::rethrow_exception(raised);
+    } catch (const BadEnvironment& error) {
+      PyErr_SetString(nb::module_::import_("symseed.errors").attr("SettingsError").ptr(), error.what());
+    }
+  });
   m.attr("VARIABLE") = static_cast<int>(kVariable);
   m.attr("LITERAL") = static_cast<int>(kLiteral);
   m.attr("CONSTANT") = static_cast<int>(kConstant);

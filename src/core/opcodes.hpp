@@ -2,16 +2,16 @@
 // Python reads this table.
 //
 // To add one: write its struct, append it to `Operators`. `value` works on vectors; where it gives NaN for arguments
-// that the operator does take, `exact` says what the C library says. `slope` is the partial derivative by each
+// that the operator does take, `exact` says what it is (elementary.hpp). `slope` is the partial derivative by each
 // argument, given the arguments and the value. `inverse` is the argument that gives a wanted value, on its principal
 // branch, NaN where there is none (`inverse_a` and `inverse_b` also know the other argument); an operator without it
 // has no inverse. Complexities are those of the authors' released code; pow, min and max are ours.
 #pragma once
 
-#include <cmath>
 #include <tuple>
 
 #include "action.hpp"
+#include "elementary.hpp"
 #include "math.hpp"
 
 namespace symseed::SYMSEED_ISA {
@@ -61,13 +61,15 @@ struct Pow {
   static constexpr int arity = 2, complexity = 4;
   static constexpr Action action = kPure;
   static Vec value(Vec, Vec) { return splat(kNan); }
-  static double exact(double a, double b) { return std::pow(a, b); }
+  static double exact(double a, double b) { return elementary::pow(a, b); }
   static Vec slope_a(Vec a, Vec b, Vec f) { return b * f / a; }
   static Vec slope_b(Vec a, Vec, Vec f) { return f * log(a); }
   static double inverse_a(double wanted, double b) {
-    return wanted >= 0.0 && b != 0.0 ? std::pow(wanted, 1.0 / b) : kNan;
+    return wanted >= 0.0 && b != 0.0 ? elementary::pow(wanted, 1.0 / b) : kNan;
   }
-  static double inverse_b(double wanted, double a) { return a > 0.0 ? std::log(wanted) / std::log(a) : kNan; }
+  static double inverse_b(double wanted, double a) {
+    return a > 0.0 ? elementary::log(wanted) / elementary::log(a) : kNan;
+  }
 };
 struct Min {
   static constexpr const char* name = "min";
@@ -90,34 +92,34 @@ struct Sin {
   static constexpr int arity = 1, complexity = 3;
   static constexpr Action action = kPure;
   static Vec value(Vec a) { return sin(a); }
-  static double exact(double a) { return std::sin(a); }
+  static double exact(double a) { return elementary::sin(a); }
   static Vec slope(Vec a, Vec) { return cos(a); }
-  static double inverse(double wanted) { return std::asin(wanted); }
+  static double inverse(double wanted) { return elementary::asin(wanted); }
 };
 struct Cos {
   static constexpr const char* name = "cos";
   static constexpr int arity = 1, complexity = 3;
   static constexpr Action action = kPure;
   static Vec value(Vec a) { return cos(a); }
-  static double exact(double a) { return std::cos(a); }
+  static double exact(double a) { return elementary::cos(a); }
   static Vec slope(Vec a, Vec) { return -sin(a); }
-  static double inverse(double wanted) { return std::acos(wanted); }
+  static double inverse(double wanted) { return elementary::acos(wanted); }
 };
 struct Tan {
   static constexpr const char* name = "tan";
   static constexpr int arity = 1, complexity = 4;
   static constexpr Action action = kPure;
   static Vec value(Vec a) { return tan(a); }
-  static double exact(double a) { return std::tan(a); }
+  static double exact(double a) { return elementary::tan(a); }
   static Vec slope(Vec, Vec f) { return 1.0 + f * f; }
-  static double inverse(double wanted) { return std::atan(wanted); }
+  static double inverse(double wanted) { return elementary::atan(wanted); }
 };
 struct Exp {
   static constexpr const char* name = "exp";
   static constexpr int arity = 1, complexity = 4;
   static constexpr Action action = kPure;
   static Vec value(Vec a) { return exp(a); }
-  static double exact(double a) { return std::exp(a); }
+  static double exact(double a) { return elementary::exp(a); }
   static Vec slope(Vec, Vec f) { return f; }
   static Vec inverse(Vec wanted) { return log(wanted); }
 };
@@ -126,7 +128,7 @@ struct Log {
   static constexpr int arity = 1, complexity = 4;
   static constexpr Action action = kPure;
   static Vec value(Vec a) { return log(a); }
-  static double exact(double a) { return std::log(a); }
+  static double exact(double a) { return elementary::log(a); }
   static Vec slope(Vec a, Vec) { return 1.0 / a; }
   static Vec inverse(Vec wanted) { return exp(wanted); }
 };
@@ -152,7 +154,7 @@ struct Cube {
   static constexpr Action action = to_the(3);
   static Vec value(Vec a) { return a * a * a; }
   static Vec slope(Vec a, Vec) { return 3.0 * (a * a); }
-  static double inverse(double wanted) { return std::cbrt(wanted); }
+  static double inverse(double wanted) { return elementary::cbrt(wanted); }
 };
 struct Quartic {
   static constexpr const char* name = "quartic";
@@ -191,7 +193,6 @@ struct Tanh {
   static constexpr int arity = 1, complexity = 4;
   static constexpr Action action = kPure;
   static Vec value(Vec a) { return tanh(a); }
-  static double exact(double a) { return std::tanh(a); }
   static Vec slope(Vec, Vec f) { return 1.0 - f * f; }
   static Vec inverse(Vec wanted) { return 0.5 * log((1.0 + wanted) / (1.0 - wanted)); }
 };
@@ -202,7 +203,7 @@ struct Sigmoid {
   static constexpr int arity = 1, complexity = 4;
   static constexpr Action action = kPure;
   static Vec value(Vec a) { return 1.0 / (1.0 + exp(-a)); }
-  static double exact(double a) { return 1.0 / (1.0 + std::exp(-a)); }
+  static double exact(double a) { return 1.0 / (1.0 + elementary::exp(-a)); }
   static Vec slope(Vec, Vec f) { return f * (1.0 - f); }
   static Vec inverse(Vec wanted) { return log(wanted / (1.0 - wanted)); }
 };
@@ -211,7 +212,7 @@ struct Expneg {
   static constexpr int arity = 1, complexity = 4;
   static constexpr Action action = kPure;
   static Vec value(Vec a) { return exp(-a); }
-  static double exact(double a) { return std::exp(-a); }
+  static double exact(double a) { return elementary::exp(-a); }
   static Vec slope(Vec, Vec f) { return -f; }
   static Vec inverse(Vec wanted) { return -log(wanted); }
 };
@@ -220,7 +221,7 @@ struct Logabs {
   static constexpr int arity = 1, complexity = 4;
   static constexpr Action action = kPure;
   static Vec value(Vec a) { return log(absolute(a)); }
-  static double exact(double a) { return std::log(std::fabs(a)); }
+  static double exact(double a) { return elementary::log(a < 0.0 ? -a : a); }
   static Vec slope(Vec a, Vec) { return 1.0 / a; }
   static Vec inverse(Vec wanted) { return exp(wanted); }
 };

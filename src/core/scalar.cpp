@@ -4,6 +4,7 @@
 #include "scalar.hpp"
 
 #include <cfenv>
+#include <cmath>
 #include <utility>
 
 #include "opcodes.hpp"

@@ -29,7 +29,7 @@ enum class Failure : std::uint8_t {
   no_answer = 6,       // an operator of the user's own could not be computed
 };
 
-// The operator's value, from the C library where that has it.
+// The operator's value.
 double operator_value(int opcode, double a, double b);
 
 // The gravest flag that the operator raises at this point ("inexact" does not count).

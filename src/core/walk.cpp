@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "elementary.hpp"
+
 namespace symseed {
 namespace {
 
@@ -329,7 +331,7 @@ double Walker::weights(double* out) const {
   const double largest = *std::max_element(out, out + count);
   if (std::isinf(largest)) return 0.0;
   double total = 0.0;
-  for (std::size_t t = 0; t < count; ++t) total += out[t] = std::exp(out[t] - largest);
+  for (std::size_t t = 0; t < count; ++t) total += out[t] = elementary::exp(out[t] - largest);
   return total;
 }
 
@@ -360,7 +362,7 @@ void Walker::weigh(double* logits) const {
     }
   }
   for (std::size_t t = 0; fitting > 0 && t < rules_.vocabulary_.size(); ++t) {
-    if (rules_.vocabulary_.arity[t] == 0) logits[t] += std::log(static_cast<double>(terminals) / fitting);
+    if (rules_.vocabulary_.arity[t] == 0) logits[t] += elementary::log(static_cast<double>(terminals) / fitting);
   }
 }
 

@@ -37,7 +37,11 @@ def operators() -> tuple[tuple[str, int, int], ...]:
     """Name, arity and complexity of every operator, in opcode order."""
 
 def instruction_sets() -> tuple[str, ...]:
-    """What this processor can run, best first; the last is "portable". The first is used unless another is named."""
+    """What this processor can run, best first; the last is "portable". The first is used unless another is named.
+
+    The one that the environment's SYMSEED_INSTRUCTION_SET names comes first. It is read once; where there is no such
+    instruction set, this and all that computes raise `SettingsError`.
+    """
 
 class Vocabulary:
     """A library as the core sees it."""
@@ -187,6 +191,67 @@ def fit_constants(
     No row gets a larger error than it came with, nor a constant that is not finite. A row that fails is tried from all
     ones; `restarts` more starts are drawn from (seed, row).
     """
+
+def product(
+    a: npt.NDArray[np.float64], b: npt.NDArray[np.float64], *, instruction_set: str | None = None
+) -> npt.NDArray[np.float64]:
+    """The matrix product, each sum from its first term to its last. The factors may have any strides."""
+
+def dots(
+    rows: npt.NDArray[np.float64], vector: npt.NDArray[np.float64], *, instruction_set: str | None = None
+) -> npt.NDArray[np.float64]:
+    """The product of each row with a vector, summed up in eight lanes."""
+
+def least_squares(
+    matrix: npt.NDArray[np.float64],
+    goal: npt.NDArray[np.float64],
+    cutoff: float,
+    *,
+    instruction_set: str | None = None,
+) -> npt.NDArray[np.float64]:
+    """The shortest x for which `matrix` x comes nearest to `goal`; the matrix may have any strides, here and below.
+
+    Directions in which the matrix is smaller than `cutoff` times its largest count as none (Householder's QR with
+    pivoted columns). All of x is NaN where a number given is not finite, and so it is for the functions below.
+    """
+
+def normal_solution(
+    matrix: npt.NDArray[np.float64], goal: npt.NDArray[np.float64], *, instruction_set: str | None = None
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float]:
+    """The x for which `matrix` x comes nearest to `goal`, the inverse of the normal matrix, and R's smallest diagonal.
+
+    Where that is 0, the others are NaN.
+    """
+
+def leading_errors(
+    matrix: npt.NDArray[np.float64], goal: npt.NDArray[np.float64], *, instruction_set: str | None = None
+) -> npt.NDArray[np.float64]:
+    """The squared error of least squares with the first column, with the first two, ..., with all.
+
+    A column of which those before it leave less than 1e-14 counts as none.
+    """
+
+def smallest_direction(
+    matrix: npt.NDArray[np.float64], *, instruction_set: str | None = None
+) -> tuple[npt.NDArray[np.float64], float, float]:
+    """The singular vector of the smallest singular value, that value, and the largest (one-sided Jacobi)."""
+
+def symmetric_eigen(matrix: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Eigenvalues of a symmetric matrix, smallest first, and their vectors as columns (Jacobi)."""
+
+def roots(coefficients: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Real and imaginary parts of the roots of c[0] + c[1] x + ... (Aberth); the last coefficient must not be 0."""
+
+def elementwise(
+    opcode: int, a: npt.NDArray[np.float64], b: npt.NDArray[np.float64], *, instruction_set: str | None = None
+) -> npt.NDArray[np.float64]:
+    """An operator of two vectors, element by element, of any numbers; one of one argument ignores `b`."""
+
+def smallest(table: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.int64]:
+    """The columns of the `count` smallest values of each row, smallest first; of equal ones the first."""
+
+def atan2(y: float, x: float) -> float:
+    """The angle of the point (x, y)."""
 
 def linearise(
     vocabulary: Vocabulary, samples: Samples, tokens: Tokens, lengths: Lengths, constants: Constants

@@ -1,0 +1,23 @@
+// exp, log, sin, ... of one number, whatever it is: what the vector forms of math.hpp leave out.
+//
+// The C library has several versions of these, chosen by the processor, whose last bits differ. These have one. Where
+// the vector forms take an argument, the answer here is theirs. Flags of IEEE 754 are raised as the C library does
+// where a value is not finite, zero or subnormal; elsewhere "inexact" and "underflow" may be raised without meaning.
+#pragma once
+
+namespace symseed::elementary {
+
+double exp(double x);
+double log(double x);
+double sin(double x);
+double cos(double x);
+double tan(double x);
+double asin(double x);
+double acos(double x);
+double atan(double x);
+double atan2(double y, double x);
+double cbrt(double x);
+// Within 0.6 ulp; exact where the power is a float64.
+double pow(double x, double y);
+
+}  // namespace symseed::elementary

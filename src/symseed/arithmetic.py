@@ -1,0 +1,165 @@
+"""Arithmetic whose last bit no processor changes: elementary functions of arrays, matrix products, linear algebra.
+
+BLAS, LAPACK, NumPy's own functions and the C library have several versions of each, chosen by the processor, and these
+round differently. So what a fit computes goes through here, or through operations that IEEE 754 rounds in one way:
++ - * / sqrt, comparisons, and sums by NumPy (`np.sum`, whose order depends on the shape alone). Where input is not
+finite, elementary functions have their usual limits; of what is solved, nothing is a number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from symseed import _core
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+_OPCODES = {name: code for code, (name, _, _) in enumerate(_core.operators())}
+_PRECISION = float(np.finfo(np.float64).eps)
+
+
+@overload
+def exp(x: float) -> float: ...
+@overload
+def exp(x: Floats) -> Floats: ...
+def exp(x: float | Floats) -> float | Floats:
+    """Return e to the power of x."""
+    return _applied("exp", x)
+
+
+@overload
+def log(x: float) -> float: ...
+@overload
+def log(x: Floats) -> Floats: ...
+def log(x: float | Floats) -> float | Floats:
+    """Return the natural logarithm: -infinity of 0, and no number of what is negative."""
+    return _applied("log", x)
+
+
+def log1p(x: Floats) -> Floats:
+    """Return log(1 + x), also where x is small."""
+    whole = 1.0 + x
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # What 1 + x was rounded to is known: x / (whole - 1) makes up for it (Kahan).
+        found = log(whole) * (x / (whole - 1.0))
+    return np.where(whole == 1.0, x, np.where(whole == np.inf, whole, found))
+
+
+def sin(x: Floats) -> Floats:
+    """Return the sine."""
+    return np.asarray(_applied("sin", x))
+
+
+def cos(x: Floats) -> Floats:
+    """Return the cosine."""
+    return np.asarray(_applied("cos", x))
+
+
+@overload
+def power(x: float, y: float) -> float: ...
+@overload
+def power(x: Floats, y: float) -> Floats: ...
+@overload
+def power(x: float, y: Floats) -> Floats: ...
+def power(x: float | Floats, y: float | Floats) -> float | Floats:
+    """Return x to the power of y."""
+    return _applied("pow", x, y)
+
+
+def atan2(y: float, x: float) -> float:
+    """Return the angle of the point (x, y)."""
+    return _core.atan2(y, x)
+
+
+def _applied(name: str, x: float | Floats, y: float | Floats = 0.0) -> float | Floats:
+    first, second = np.broadcast_arrays(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
+    found = _core.elementwise(_OPCODES[name], *(np.ascontiguousarray(values).ravel() for values in (first, second)))
+    return found.reshape(first.shape) if isinstance(x, np.ndarray) or isinstance(y, np.ndarray) else float(found[0])
+
+
+def dot(a: Floats, b: Floats) -> float:
+    """Return the sum of products of two vectors."""
+    return float(_core.dots(np.ascontiguousarray(a)[None], np.ascontiguousarray(b))[0])
+
+
+def product(a: Floats, b: Floats) -> Floats:
+    """Return the product of two matrices, or of a matrix and a vector."""
+    if b.ndim == 1:
+        return _core.dots(np.ascontiguousarray(a), np.ascontiguousarray(b))
+    return _core.product(a, b)
+
+
+def norms(values: Floats, axis: int) -> Floats:
+    """Return the lengths of vectors that lie along an axis."""
+    return np.asarray(np.sqrt(np.sum(values * values, axis=axis)))
+
+
+def least_squares(matrix: Floats, goal: Floats, cutoff: float | None = None) -> Floats:
+    """Return the shortest x for which matrix x comes nearest to a goal, (P,).
+
+    Args:
+        cutoff: directions in which the matrix is smaller than this times its largest count as none; by default, where
+            they are rounding.
+    """
+    rounding = _PRECISION * max(matrix.shape)
+    return _core.least_squares(matrix, np.ascontiguousarray(goal), rounding if cutoff is None else cutoff)
+
+
+@dataclass(frozen=True, slots=True)
+class NormalSolution:
+    """Least squares with columns that are independent."""
+
+    solution: Floats
+    inverse: Floats
+    """Of the normal matrix, (P, P)."""
+    smallest: float
+    """How much of a column the ones before it leave, at the least: near 0, columns are not independent."""
+
+
+def normal_solution(matrix: Floats, goal: Floats) -> NormalSolution:
+    """Solve least squares, and say how sure each number is."""
+    return NormalSolution(*_core.normal_solution(matrix, np.ascontiguousarray(goal)))
+
+
+def leading_errors(matrix: Floats, goal: Floats) -> Floats:
+    """Return the squared error of least squares with the first column, with the first two, ..., with all, (P,)."""
+    return _core.leading_errors(matrix, np.ascontiguousarray(goal))
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """The direction in which a matrix is smallest."""
+
+    vector: Floats
+    """Of length 1."""
+    smallest: float
+    """The matrix's size there: its smallest singular value."""
+    largest: float
+    """Its size where it is largest."""
+
+
+def smallest_direction(matrix: Floats) -> Direction:
+    """Return the direction in which a matrix of at least one column is smallest."""
+    return Direction(*_core.smallest_direction(matrix))
+
+
+def symmetric_eigen(matrix: Floats) -> tuple[Floats, Floats]:
+    """Return the eigenvalues of a symmetric matrix, smallest first, and their vectors as columns."""
+    return _core.symmetric_eigen(matrix)
+
+
+def roots(coefficients: Floats) -> tuple[Floats, Floats]:
+    """Return the complex roots of c[0] + c[1] x + ..., the last of which is not 0: real and imaginary parts."""
+    return _core.roots(np.ascontiguousarray(coefficients, dtype=np.float64))
+
+
+def smallest(table: Floats, count: int) -> npt.NDArray[np.int64]:
+    """Return, for each row, the places of its smallest values, smallest first; of equal ones the first comes first.
+
+    NumPy's `argpartition` leaves it to the processor which of equal ones comes first.
+    """
+    return _core.smallest(np.ascontiguousarray(table), count)
