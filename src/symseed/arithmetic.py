@@ -9,14 +9,13 @@ finite, elementary functions have their usual limits; of what is solved, nothing
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias, overload
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 
 from symseed import _core
-
-Floats: TypeAlias = npt.NDArray[np.float64]
+from symseed.arrays import Floats
 
 _OPCODES = {name: code for code, (name, _, _) in enumerate(_core.operators())}
 _PRECISION = float(np.finfo(np.float64).eps)

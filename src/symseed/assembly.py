@@ -10,13 +10,12 @@ is put together by itself.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from symseed import blocks, matching, probes
+from symseed import arithmetic, blocks, matching, probes
 from symseed.arrays import Floats
 from symseed.dataset import Dataset
 from symseed.deadline import IsLate, in_time, never
@@ -29,7 +28,7 @@ _LARGEST_SMALL = 9
 """Tokens of the largest sub-expression that is known from the start."""
 _AT_ONCE = 256
 """Contexts that meet all sub-expressions together: a matter of memory."""
-_RATES = tuple(0.5 * 1.3**step for step in range(17))
+_RATES = tuple(0.5 * arithmetic.power(1.3, float(step)) for step in range(17))
 """Of growth and decay, over a variable's range."""
 _MOST_STRUCTURED = 6
 """Variables up to which parities, sums and products are looked for."""
@@ -118,7 +117,7 @@ class Assembler:
         self._writer, self._settings, self._whole, self._is_late = writer, settings, dataset, is_late
         self._wisher = matching.Wisher.of(dataset, settings.samples)
         self._data = self._wisher.dataset
-        self._token = math.log(len(writer.library))
+        self._token = arithmetic.log(float(len(writer.library)))
         self._parts: list[Part] = []
         self._values: Floats = np.empty((0, len(self._data)))
         self._base = 0
@@ -241,7 +240,7 @@ class Assembler:
             scale = np.abs(values).max(axis=1, initial=0.0)
             usable = np.flatnonzero(np.isfinite(scale) & (scale > 0.0) & (scale < blocks.LARGEST_VALUE))
             shapes = np.round(values[usable] / scale[usable, None], 10)
-            scales = np.round(np.log(scale[usable]), 9)
+            scales = np.round(arithmetic.log(scale[usable]), 9)
             fresh = []
             for i, row, size in zip(usable, shapes, scales, strict=True):
                 shape = row.tobytes() + size.tobytes()
@@ -352,7 +351,7 @@ class Assembler:
         values = np.where(np.abs(values) < blocks.LARGEST_VALUE, values, np.nan)
         with np.errstate(all="ignore"):
             centred = values - values.mean(axis=1)[:, None]
-            centred = centred / np.linalg.norm(centred, axis=1)[:, None]
+            centred = centred / arithmetic.norms(centred, axis=1)[:, None]
             spread = np.ptp(values, axis=1) / np.abs(values).max(axis=1)
         seen = set(self._shapes(self._normalised()))
         kept: list[int] = []
@@ -366,7 +365,7 @@ class Assembler:
 
     def _normalised(self) -> Floats:
         centred = self._values - self._values.mean(axis=1)[:, None]
-        return np.asarray(centred / np.linalg.norm(centred, axis=1)[:, None]) if len(centred) else centred
+        return np.asarray(centred / arithmetic.norms(centred, axis=1)[:, None]) if len(centred) else centred
 
     @staticmethod
     def _shapes(rows: Floats) -> list[bytes]:
@@ -379,7 +378,8 @@ class Assembler:
     def _length(self, error: Floats | np.float64, tokens: Floats | np.float64) -> Floats:
         """Description length, but for constants."""
         count = len(self._data)
-        return 0.5 * count * np.log(error / self._data.total_weight + self._data.rounding) + tokens * self._token
+        data = arithmetic.log(np.asarray(error / self._data.total_weight + self._data.rounding))
+        return np.asarray(0.5 * count * data + tokens * self._token)
 
     def _matches(self, contexts: Sequence[Context], known: _Table) -> list[Part]:
         """The nearest sub-expressions to what the holes want, over all holes and sub-expressions."""
@@ -421,7 +421,7 @@ class Assembler:
             i, j = divmod(int(flat), len(chosen))
             root = np.sqrt(weights)
             design = np.stack([np.ones(len(target)), values[i], values[j]], axis=1)
-            offset, first, second = np.linalg.lstsq(root[:, None] * design, root * target, rcond=None)[0]
+            offset, first, second = arithmetic.least_squares(root[:, None] * design, root * target)
             both = self._writer.apply(
                 "add",
                 self._affine(0.0, first, self._parts[chosen[i]]),
@@ -481,9 +481,8 @@ class Assembler:
             root = np.sqrt(context.weight)
             matrix, goal = root[:, None] * design, root * context.wish
             with np.errstate(over="ignore"):
-                basis = np.linalg.qr(matrix / (np.linalg.norm(matrix, axis=0) + 1e-300))[0]
-            rest = goal[:, None] - np.cumsum(basis * (goal @ basis), axis=1)[:, last]
-            length = self._length(np.sum(rest**2, axis=0), np.float64(context.rest)) + prices[last]
+                errors = arithmetic.leading_errors(matrix / (arithmetic.norms(matrix, axis=0) + 1e-300), goal)
+            length = self._length(errors[last], np.float64(context.rest)) + prices[last]
             lengths.append(float(np.min(length)))
         return [contexts[i] for i in np.argsort(lengths, kind="stable")[: self._settings.promising]]
 
@@ -529,7 +528,7 @@ class Assembler:
     def _block_of(self, column: int, points: Floats, values: Floats) -> tuple[Part, float] | None:
         """The shortest block of one variable that has these values, to rounding, but for a number that it adds."""
         X, ones = points[:, None], np.ones(len(points))
-        limit = 1e-20 * float(values @ values)
+        limit = 1e-20 * arithmetic.dot(values, values)
         writer = self._writer.of_columns([column])
         for total in range(1, 13):
             for below in range(min(total, 5)):
@@ -555,7 +554,7 @@ class Assembler:
 def _smallest(table: Floats, count: int, *, per_row: int) -> list[int]:
     """Places in the flat table of its smallest values, at most a few of each row, smallest first."""
     few = min(per_row, table.shape[1])
-    columns = np.argpartition(table, few - 1, axis=1)[:, :few]
+    columns = arithmetic.smallest(table, few)
     values = np.take_along_axis(table, columns, axis=1)
     order = np.argsort(values, axis=None, kind="stable")[:count]
     flat = (np.arange(len(table))[:, None] * table.shape[1] + columns).ravel()

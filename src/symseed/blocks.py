@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from symseed import numbers
+from symseed import arithmetic, numbers
 from symseed.arrays import Floats
 from symseed.writing import Part, Writer
 
@@ -51,8 +51,17 @@ def monomials(variables: int, degree: int) -> list[Exponents]:
 
 def design(X: Floats, exponents: Sequence[Exponents]) -> Floats:
     """Return the values of monomials, (M, P)."""
+    highest = max((power for powers in exponents for power in powers), default=0)
+    raised = [np.ones_like(X)]
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.stack([np.prod(X ** np.array(powers), axis=1) for powers in exponents], axis=1)
+        for power in range(1, highest + 1):
+            raised.append(raised[power // 2] * raised[power - power // 2] if power > 1 else X)
+        out = np.ones((len(X), len(exponents)))
+        for place, powers in enumerate(exponents):
+            for column, power in enumerate(powers):
+                if power:
+                    out[:, place] *= raised[power][:, column]
+    return out
 
 
 def degrees(variables: int, samples: int) -> Iterator[int]:
@@ -67,10 +76,10 @@ def token_cost(writer: Writer, powers: Exponents) -> float:
     """Return the nats that a monomial takes, its plus sign and factor included."""
     if len(powers) == 1:
         # Nested, every further term is `factor + x * (...)`.
-        return (4 if powers[0] else 2) * math.log(len(writer.library))
+        return (4 if powers[0] else 2) * arithmetic.log(float(len(writer.library)))
     factors = sum(len(writer.power(writer.columns[v], power)) for v, power in enumerate(powers) if power)
     signs = sum(power > 0 for power in powers)
-    return (1 + factors + signs) * math.log(len(writer.library))
+    return (1 + factors + signs) * arithmetic.log(float(len(writer.library)))
 
 
 def polynomial(writer: Writer, X: Floats, wish: Floats, weight: Floats, degree: int) -> tuple[Polynomial, float] | None:
@@ -87,7 +96,7 @@ def polynomial(writer: Writer, X: Floats, wish: Floats, weight: Floats, degree: 
     goal = root * wish
     if not (np.abs(matrix).max() < LARGEST_VALUE and np.abs(goal).max() < LARGEST_VALUE):
         return None
-    scale = np.linalg.norm(matrix, axis=0)
+    scale = arithmetic.norms(matrix, axis=0)
     if (scale == 0.0).any():
         return None
     prices = np.array([token_cost(writer, powers) for powers in exponents])
@@ -110,7 +119,7 @@ class _Reduction:
 
     def __init__(self, matrix: Floats, goal: Floats, scale: Floats, prices: Floats) -> None:
         self._matrix, self._goal, self._scale, self._prices = matrix, goal, scale, prices
-        self._floor = (_ROUNDING**2) * float(goal @ goal) or 1e-300
+        self._floor = _ROUNDING * _ROUNDING * arithmetic.dot(goal, goal) or 1e-300
         self._free: npt.NDArray[np.bool_] = np.ones(len(scale), dtype=bool)
         self._fixed_cost = 0.0
         self.coefficients = np.zeros(len(scale))
@@ -127,30 +136,28 @@ class _Reduction:
                 self._solve()  # so that rounding does not add up
         self._solve()
         used = self._free | (self.coefficients != 0.0)
-        data = 0.5 * len(self._goal) * math.log(self._error / len(self._goal))
+        data = 0.5 * len(self._goal) * arithmetic.log(self._error / len(self._goal))
         self.length = data + float(self._costs().sum()) + self._fixed_cost + float(self._prices[used].sum())
 
     def _solve(self) -> bool:
         free = self._free
         scaled = self.coefficients * self._scale
-        rest = self._goal - self._matrix[:, ~free] @ scaled[~free]
+        rest = self._goal - arithmetic.product(self._matrix[:, ~free], scaled[~free])
         self._inverse = np.zeros((len(scaled), len(scaled)))
         if free.any():
-            q, r = np.linalg.qr(self._matrix[:, free])
-            if np.abs(np.diagonal(r)).min() < 1e-13:
+            fit = arithmetic.normal_solution(self._matrix[:, free], rest)
+            if fit.smallest < 1e-13:
                 return False
-            inverse = np.linalg.inv(r)
-            solution = inverse @ (q.T @ rest)
-            rest = rest - self._matrix[:, free] @ solution
-            self.coefficients[free] = solution / self._scale[free]
-            self._inverse[np.ix_(free, free)] = inverse @ inverse.T
-        self._error = float(rest @ rest) + self._floor
+            rest = rest - arithmetic.product(self._matrix[:, free], fit.solution)
+            self.coefficients[free] = fit.solution / self._scale[free]
+            self._inverse[np.ix_(free, free)] = fit.inverse
+        self._error = arithmetic.dot(rest, rest) + self._floor
         return True
 
     def _fix(self, i: int, number: float, price: float) -> None:
         variance = self._inverse[i, i]
         change = number * self._scale[i] - self.coefficients[i] * self._scale[i]
-        self._error += change**2 / variance
+        self._error += change * change / variance
         self.coefficients += self._inverse[:, i] / variance * change / self._scale
         self._inverse -= np.outer(self._inverse[:, i], self._inverse[i]) / variance
         self._inverse[i] = self._inverse[:, i] = 0.0
@@ -171,7 +178,7 @@ class _Reduction:
     def _gain(self, change: Floats, variance: Floats) -> Floats:
         # Rounding may leave a variance below 0: such a coefficient stays as it is.
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            gain = 0.5 * len(self._goal) * np.log1p(change**2 / variance / self._error)
+            gain = 0.5 * len(self._goal) * arithmetic.log1p(change * change / variance / self._error)
         return np.where(np.isnan(gain), np.inf, gain)
 
     def _best_zero(self) -> tuple[int, float, float] | None:
@@ -270,12 +277,14 @@ def _as_product(writer: Writer, polynomial_: Polynomial) -> list[Part]:
 
 def _divisors(dense: list[Fraction]) -> list[list[Fraction]]:
     """Polynomials of degree 1 and 2 that may divide another, by its roots and pairs of them."""
-    roots = np.roots([float(rational_) for rational_ in reversed(dense)])
     out: dict[tuple[Fraction, ...], None] = {}
-    for root in roots[roots.imag >= 0.0]:
-        values = [-root.real] if abs(root.imag) < 1e-3 else [abs(root) ** 2, -2.0 * root.real]
+    for real, imaginary in zip(*arithmetic.roots(np.array([float(rational_) for rational_ in dense])), strict=True):
+        if imaginary <= -1e-3:
+            continue  # of a pair, one says it all
+        is_real = imaginary < 1e-3
+        values = [-real] if is_real else [real * real + imaginary * imaginary, -2.0 * real]
         out[(*(Fraction(float(v)).limit_denominator(_LARGEST_DENOMINATOR) for v in values), Fraction(1))] = None
-    return [list(divisor) for divisor in out]
+    return [list(divisor) for divisor in sorted(out, key=lambda divisor: (len(divisor), divisor))]
 
 
 def _quotient(dense: list[Fraction], divisor: list[Fraction]) -> list[Fraction] | None:
@@ -308,25 +317,26 @@ def rational(
     matrix = root[:, None] * np.concatenate([upper, -wish[:, None] * lower], axis=1)
     if not np.abs(matrix).max() < LARGEST_VALUE:
         return None
-    scale = np.linalg.norm(matrix, axis=0)
+    scale = arithmetic.norms(matrix, axis=0)
     if (scale == 0.0).any():
         return None
-    _, singular, rows = np.linalg.svd(matrix / scale, full_matrices=False)
-    vector = rows[-1] / scale
-    is_exact = singular[-1] < 1e-9 * singular[0]
+    direction = arithmetic.smallest_direction(matrix / scale)
+    vector = direction.vector / scale
+    is_exact = direction.smallest < 1e-9 * direction.largest
     if is_exact:
         vector = np.where(np.abs(vector) * scale < 1e-7 * np.abs(vector * scale).max(), 0.0, vector)
         vector = _in_plain_units(vector)
     else:
         vector = vector / vector[np.abs(vector * scale).argmax()]
     with np.errstate(all="ignore"):
-        value = (upper @ vector[: len(above_terms)]) / (lower @ vector[len(above_terms) :])
+        above, under = np.split(vector, [len(above_terms)])
+        value = arithmetic.product(upper, above) / arithmetic.product(lower, under)
         error = float(np.sum(weight * (value - wish) ** 2))
     if not math.isfinite(error):
         return None
     return (
-        _polynomial_of(above_terms, vector[: len(above_terms)]),
-        _polynomial_of(below_terms, vector[len(above_terms) :]),
+        _polynomial_of(above_terms, above),
+        _polynomial_of(below_terms, under),
         error,
     )
 

@@ -131,7 +131,9 @@ class Dataset:
     def rounding(self) -> float:
         """The mean squared error that is due to rounding."""
         unit = float(np.abs(self.y).max()) or 1.0
-        return float(ROUNDING**2 * np.average((self.y / unit) ** 2, weights=self.weights) * unit * unit) or 1e-300
+        return (
+            float(ROUNDING * ROUNDING * np.average((self.y / unit) ** 2, weights=self.weights) * unit * unit) or 1e-300
+        )
 
     @functools.cached_property
     def ruler(self) -> Ruler | None:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from symseed import _core, numbers
+from symseed import _core, arithmetic, numbers
 from symseed.arrays import Floats
 from symseed.dataset import Dataset
 from symseed.evaluation import evaluate
@@ -31,7 +31,7 @@ twenty to one."""
 
 def code_length(dataset: Dataset, mean_square: Floats) -> Floats:
     """Return the nats of the data, given a formula's mean squared error on them."""
-    return 0.5 * len(dataset) * np.log(mean_square + dataset.rounding)
+    return 0.5 * len(dataset) * arithmetic.log(mean_square + dataset.rounding)
 
 
 def constant_cost(value: float, deviation: float) -> float:
@@ -55,7 +55,7 @@ def description_lengths(population: Population, dataset: Dataset) -> Floats:
 
 def _token_costs(library: Library) -> Floats:
     """Nats of each token, and 0 for what pads a row, (T + 1,)."""
-    costs = [math.log(len(library)) + RARITY * (token.complexity - 1) for token in library.tokens]
+    costs = [arithmetic.log(float(len(library))) + RARITY * (token.complexity - 1) for token in library.tokens]
     return np.array([*costs, 0.0])
 
 
@@ -77,8 +77,8 @@ def free_deviations(population: Population, row: int, dataset: Dataset, mean_squ
         correlated = curvature * unit[:, None] * unit
         if not np.isfinite(correlated).all():
             return np.full(len(unit), np.inf)
-        values, vectors = np.linalg.eigh(correlated)
-        inverse = (vectors**2) @ (1.0 / np.maximum(values, 0.0))
+        values, vectors = arithmetic.symmetric_eigen(correlated)
+        inverse = np.sum(vectors * vectors / np.maximum(values, 0.0), axis=1)
         return np.asarray(np.sqrt(_noise(dataset, mean_square) * inverse) * unit)
 
 

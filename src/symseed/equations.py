@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from symseed import presenting
+from symseed import arithmetic, presenting
 from symseed.description import shortest
 from symseed.errors import SettingsError
 from symseed.expression import Expression
@@ -72,7 +72,9 @@ class EquationFront:
             return -equation.score
         if rule == "bic":
             fitted = sum(token.kind is TokenKind.CONSTANT for token in equation.expression.tokens)
-            return self.rows * math.log(max(equation.share, self.rounding)) + fitted * math.log(self.rows)
+            return self.rows * arithmetic.log(max(equation.share, self.rounding)) + fitted * arithmetic.log(
+                float(self.rows)
+            )
         return equation.description
 
     def frame(self) -> pd.DataFrame:
@@ -129,7 +131,7 @@ def pareto(candidates: Sequence[Equation], rounding: float) -> tuple[Equation, .
             least = min(least, equation.share)
     scores = [0.0]
     for before, after in itertools.pairwise(kept):
-        fall = math.log(max(before.share, rounding)) - math.log(max(after.share, rounding))
+        fall = arithmetic.log(max(before.share, rounding)) - arithmetic.log(max(after.share, rounding))
         scores.append(fall / (after.complexity - before.complexity))
     return tuple(replace(equation, score=score) for equation, score in zip(kept, scores, strict=True))
 

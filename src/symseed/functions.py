@@ -17,7 +17,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from symseed import _core
+from symseed import _core, arithmetic
 from symseed.arrays import Floats
 from symseed.errors import SettingsError
 
@@ -331,8 +331,8 @@ _UFUNCS: Mapping[np.ufunc, Callable[..., _Traced]] = {
     np.sqrt: _named("sqrt"),
     np.exp: _named("exp"),
     np.log: _named("log"),
-    np.log2: lambda a: _step("div", _step("log", a), math.log(2.0)),
-    np.log10: lambda a: _step("div", _step("log", a), math.log(10.0)),
+    np.log2: lambda a: _step("div", _step("log", a), arithmetic.log(2.0)),
+    np.log10: lambda a: _step("div", _step("log", a), arithmetic.log(10.0)),
     np.sin: _named("sin"),
     np.cos: _named("cos"),
     np.tan: _named("tan"),

@@ -8,13 +8,13 @@ the nats of the data under the distribution of errors for which the loss is the 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from symseed import arithmetic
 from symseed.arrays import Floats
 from symseed.errors import SettingsError
 from symseed.functions import Expansion, Function
@@ -48,7 +48,7 @@ def _logcosh(y: Any, prediction: Any) -> Any:
     square = np.minimum(error, _SMALL) ** 2
     series = square / 2.0 * (1.0 - square / 6.0)
     large = np.maximum(error, _SMALL)
-    rest = large - _SMALL + np.log((1.0 + np.exp(-2.0 * large)) / (1.0 + math.exp(-2.0 * _SMALL)))
+    rest = large - _SMALL + np.log((1.0 + np.exp(-2.0 * large)) / (1.0 + arithmetic.exp(-2.0 * _SMALL)))
     return series + rest
 
 
@@ -164,14 +164,14 @@ class Ruler:
             )
         self._least = float(np.average(least, weights=weights[counted]))
         chosen = counted[np.arange(min(_SAMPLES, len(counted))) * len(counted) // min(_SAMPLES, len(counted))]
-        sizes = (spread or float(np.abs(y).max()) or 1.0) * 2.0**_EXPONENTS
+        sizes = (spread or float(np.abs(y).max()) or 1.0) * arithmetic.power(2.0, _EXPONENTS)
         given, share = y[chosen], weights[chosen] / weights[chosen].sum()
         means = np.zeros(len(sizes))
         for sign in (-0.5, 0.5):
             moved = given + np.sign(sign) * sizes[:, None]
             losses = values(np.tile(given, len(sizes)), moved.ravel()).reshape(moved.shape)
             with np.errstate(invalid="ignore", over="ignore"):
-                means += 0.5 * ((losses - values(given, given)) @ share)
+                means += 0.5 * arithmetic.product(losses - values(given, given), share)
         finite = np.isfinite(means)
         if not finite.any() or means[finite].min() < -_ROUNDING * np.abs(means[finite]).max():
             raise SettingsError(f"The loss `{name}` must be least where the prediction is y, but it is less elsewhere.")
@@ -181,16 +181,16 @@ class Ruler:
         rising = finite & (means > before)
         if np.count_nonzero(rising) < 2:
             raise SettingsError(f"The loss `{name}` must grow with the error, but it does not.")
-        self._means, self._sizes = np.log(means[rising]), np.log(sizes[rising])
+        self._means, self._sizes = arithmetic.log(means[rising]), arithmetic.log(sizes[rising])
 
     def mean_square(self, mean_loss: Floats) -> Floats:
         """Return the squares of the sizes of error that mean losses amount to; NaN stays NaN."""
         means, sizes = self._means, self._sizes
         with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.log(np.maximum(mean_loss - self._least, 0.0))
+            logs = arithmetic.log(np.maximum(mean_loss - self._least, 0.0))
             size = np.interp(logs, means, sizes)
             # Beyond what was measured it grows as it did at the end.
             for end, beside, is_beyond in ((0, 1, logs < means[0]), (-1, -2, logs > means[-1])):
                 growth = max((means[end] - means[beside]) / (sizes[end] - sizes[beside]), _LEAST_GROWTH)
                 size = np.where(is_beyond, sizes[end] + (logs - means[end]) / growth, size)
-        return np.exp(np.minimum(2.0 * size, math.log(np.finfo(np.float64).max)))
+        return arithmetic.exp(np.minimum(2.0 * size, arithmetic.log(float(np.finfo(np.float64).max))))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symseed import _core
+from symseed import _core, arithmetic
 from symseed.arrays import Floats
 from symseed.dataset import Dataset
 from symseed.population import Population
@@ -52,7 +52,8 @@ def plain_errors(wishes: Floats, weights: Floats, values: Floats) -> Floats:
     """Return the weighted squared error of every sub-expression, as it is, for every wish, (C, K)."""
     with np.errstate(all="ignore"):
         weighted = weights * wishes
-        error = (weighted * wishes).sum(axis=1)[:, None] - 2.0 * weighted @ values.T + weights @ (values**2).T
+        square = arithmetic.product(weights, (values * values).T)
+        error = (weighted * wishes).sum(axis=1)[:, None] - 2.0 * arithmetic.product(weighted, values.T) + square
         return np.where(np.isfinite(error), np.maximum(error, 0.0), np.inf)
 
 
@@ -69,9 +70,9 @@ def affine_errors(wishes: Floats, weights: Floats, values: Floats) -> Floats:
         weighted = weights * wishes
         wish_mean = weighted.sum(axis=1)[:, None] / total
         wish_square = (weighted * wishes).sum(axis=1)[:, None] - total * wish_mean**2
-        mean = weights @ values.T / total
-        square = weights @ (values**2).T - total * mean**2
-        cross = weighted @ values.T - total * wish_mean * mean
+        mean = arithmetic.product(weights, values.T) / total
+        square = arithmetic.product(weights, (values * values).T) - total * mean**2
+        cross = arithmetic.product(weighted, values.T) - total * wish_mean * mean
         error = wish_square - np.where(square > 1e-12 * total * mean**2, cross**2 / square, 0.0)
         return np.where(np.isfinite(error), np.maximum(error, 0.0), np.inf)
 
@@ -80,7 +81,7 @@ def affine_fit(wish: Floats, weight: Floats, value: Floats) -> tuple[float, floa
     """Return the offset and the factor that bring one sub-expression nearest to one wish."""
     root = np.sqrt(weight)
     design = np.stack([root, root * value], axis=1)
-    offset, factor = np.linalg.lstsq(design, root * wish, rcond=None)[0]
+    offset, factor = arithmetic.least_squares(design, root * wish)
     return float(offset), float(factor)
 
 
@@ -88,14 +89,14 @@ def pair_errors(target: Floats, weights: Floats, values: Floats) -> Floats:
     """Return the weighted squared error of the best a + b * u + c * v for every pair of sub-expressions, (K, K)."""
     with np.errstate(all="ignore"):
         root = np.sqrt(weights)
-        centred = root * (values - (values @ weights / weights.sum())[:, None])
-        centred = centred / np.linalg.norm(centred, axis=1)[:, None]
-        goal = root * (target - target @ weights / weights.sum())
-        gram = centred @ centred.T
-        along = centred @ goal
+        centred = root * (values - (arithmetic.product(values, weights) / weights.sum())[:, None])
+        centred = centred / arithmetic.norms(centred, axis=1)[:, None]
+        goal = root * (target - arithmetic.dot(target, weights) / weights.sum())
+        gram = arithmetic.product(centred, centred.T)
+        along = arithmetic.product(centred, goal)
         determinant = 1.0 - gram**2
         explained = (
             along[:, None] ** 2 + along[None, :] ** 2 - 2.0 * gram * along[:, None] * along[None, :]
         ) / determinant
-        error = np.where(determinant > 1e-9, goal @ goal - explained, np.inf)
+        error = np.where(determinant > 1e-9, arithmetic.dot(goal, goal) - explained, np.inf)
         return np.where(np.isfinite(error), np.maximum(error, 0.0), np.inf)

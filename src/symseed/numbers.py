@@ -11,19 +11,20 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from symseed import arithmetic
 from symseed.arrays import Floats
 
 DENOMINATORS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 25, 50, 100)
 """Of the fractions that count as plain."""
 LARGEST = 10_000
 """Numerators beyond this are not plain."""
-_UNITS = ((1.0, 0.0), (math.pi, math.log(8.0)), (math.e, math.log(16.0)))
+_UNITS = ((1.0, 0.0), (math.pi, arithmetic.log(8.0)), (math.e, arithmetic.log(16.0)))
 """What a fraction may be a multiple of, and the cost of saying so."""
-_SIGN = math.log(2.0)
+_SIGN = arithmetic.log(2.0)
 _UNIT = np.repeat([unit for unit, _ in _UNITS], len(DENOMINATORS))
 _DENOMINATOR = np.tile(DENOMINATORS, len(_UNITS))
 _KIND_COST = np.repeat([cost for _, cost in _UNITS], len(DENOMINATORS)) + np.where(
-    _DENOMINATOR > 1, np.log(2 * _DENOMINATOR), 0.0
+    _DENOMINATOR > 1, arithmetic.log(2.0 * _DENOMINATOR), 0.0
 )
 
 
@@ -48,7 +49,7 @@ def _numbers(numerator: Floats) -> Floats:
 
 def _costs(numerator: Floats) -> Floats:
     is_plain = (numerator != 0.0) & (np.gcd(numerator.astype(np.int64), _DENOMINATOR) == 1)
-    cost = np.log(1.0 + np.abs(numerator)) + _KIND_COST + np.where(numerator < 0.0, _SIGN, 0.0)
+    cost = arithmetic.log(1.0 + np.abs(numerator)) + _KIND_COST + np.where(numerator < 0.0, _SIGN, 0.0)
     return np.where(is_plain, cost, np.inf)
 
 
@@ -78,5 +79,5 @@ def fitted_cost(deviations: Floats) -> Floats:
     it costs as much as one step, and so more than 0 does.
     """
     with np.errstate(divide="ignore"):
-        steps = np.maximum(np.log(deviations), 0.5 * math.log(12.0))
-    return np.asarray(steps - 0.5 * math.log(3.0) + _SIGN)
+        steps = np.maximum(arithmetic.log(deviations), 0.5 * arithmetic.log(12.0))
+    return np.asarray(steps - 0.5 * arithmetic.log(3.0) + _SIGN)

@@ -114,7 +114,7 @@ class Pool:
             return False
         if self._dataset.deviation == 0.0:
             return True
-        small = self.best.mean_square <= SOLVED_NMSE * self._dataset.deviation**2
+        small = self.best.mean_square <= SOLVED_NMSE * self._dataset.deviation * self._dataset.deviation
         values = [value for value in self.best.expression.constants if not np.isnan(value)]
         fitted = sum(numbers.cost(value) is None for value in values)
         return small and fitted <= max(1, len(self._dataset) // 4)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from symseed import arithmetic
 from symseed.errors import SettingsError
 from symseed.library import Library
 
@@ -37,4 +38,4 @@ class UniformArity:
     def bias(self, library: Library) -> npt.NDArray[np.float64]:
         """Return -ln(number of tokens of the same arity) for each token, (T,)."""
         counts = np.bincount(library.arities)
-        return -np.log(counts[library.arities])
+        return -arithmetic.log(counts[library.arities].astype(np.float64))

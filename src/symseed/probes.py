@@ -7,12 +7,15 @@ kinds, the target is taken to be of that kind.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from symseed import blocks
+from symseed import arithmetic, blocks
 from symseed.arrays import Floats
 from symseed.blocks import Exponents
 from symseed.dataset import Dataset
@@ -83,6 +86,24 @@ class _Product:
     second: Floats
 
 
+@dataclass(frozen=True, slots=True)
+class _Waves:
+    """Sines and cosines of some frequencies at the samples, (frequencies, M) each."""
+
+    sines: Floats
+    cosines: Floats
+
+    @classmethod
+    def of(cls, frequencies: npt.NDArray[np.floating[Any]], x: Floats) -> _Waves:
+        phases = np.outer(frequencies, x)
+        return cls(arithmetic.sin(phases), arithmetic.cos(phases))
+
+    def powers(self, signal: Floats) -> Floats:
+        """How strongly a signal swings with each frequency."""
+        along, across = arithmetic.product(self.sines, signal), arithmetic.product(self.cosines, signal)
+        return np.asarray(along * along + across * across)
+
+
 def relevance(dataset: Dataset) -> Floats:
     """Return, for each variable, the share of y's variance that bins of it explain, (V,).
 
@@ -101,7 +122,8 @@ def relevance(dataset: Dataset) -> Floats:
     for column in np.flatnonzero(varies):
         order = dataset.X[:, column].argsort(kind="stable")
         groups = [ranks[part] for part in np.array_split(order, bins)]
-        between = sum(len(group) * (group.mean() - ranks.mean()) ** 2 for group in groups)
+        means = np.array([group.mean() for group in groups]) - ranks.mean()
+        between = float(np.sum([len(group) for group in groups] * means**2))
         out[column] = between / total - (bins - 1) / (count - 1)
     return out
 
@@ -231,12 +253,12 @@ class Structure:
     def _alternated(self, own: Floats, rest: Floats, factors: Floats) -> _Product:
         """Solve for either side of a product in turn, the other being known: least squares."""
         free = own.shape[1] + rest.shape[1] - 1
-        first, second, error = own @ factors, np.empty(0), np.inf
+        first, second, error = arithmetic.product(own, factors), np.empty(0), np.inf
         for _ in range(_ALTERNATIONS):
-            second = rest @ self._solved((self._root * first)[:, None] * rest, free)[0]
-            second = second / max(float(np.linalg.norm(second)), 1e-300)
+            second = arithmetic.product(rest, self._solved((self._root * first)[:, None] * rest, free)[0])
+            second = second / max(math.sqrt(arithmetic.dot(second, second)), 1e-300)
             factors, error = self._solved((self._root * second)[:, None] * own, free)
-            first = own @ factors
+            first = arithmetic.product(own, factors)
         return _Product(error, factors, first, second)
 
     def _solved(self, design: Floats, free: int) -> tuple[Floats, float]:
@@ -246,9 +268,10 @@ class Structure:
             free: how many numbers are free to choose in all.
         """
         goal = self._root * self._y
-        factors = np.linalg.lstsq(design, goal, rcond=1e-12)[0]
-        rest = goal - design @ factors
-        return factors, float(rest @ rest) / len(goal) / (1.0 - free / len(goal)) ** 2
+        factors = arithmetic.least_squares(design, goal, 1e-12)
+        rest = goal - arithmetic.product(design, factors)
+        share = 1.0 - free / len(goal)
+        return factors, arithmetic.dot(rest, rest) / len(goal) / (share * share)
 
 
 def frequencies(
@@ -272,41 +295,46 @@ def frequencies(
         return []
     step = np.pi / width
     grid = step * np.arange(2 * _LEAST_PERIODS, min(_LARGEST_FREQUENCY, len(np.unique(x))))
-    waves = np.exp(1j * np.outer(grid, x))
+    waves = _Waves.of(grid, x)
     found: dict[float, float] = {}
     centred = _without_trend(x, y)
     signals = [(centred, 1.0), (_without_trend(x, centred**2), 0.5)]
     for other, frequency in carriers:
         phase = frequency * dataset.X[rows, other]
-        signals += [(_without_trend(x, centred * wave), 1.0) for wave in (np.sin(phase), np.cos(phase))]
+        signals += [(_without_trend(x, centred * wave), 1.0) for wave in (arithmetic.sin(phase), arithmetic.cos(phase))]
     for signal, factor in signals:
         for _ in range(most):
-            variance = float(signal @ signal)
-            if variance <= 1e-20 * float(y @ y):
+            variance = arithmetic.dot(signal, signal)
+            if variance <= 1e-20 * arithmetic.dot(y, y):
                 break
-            power = np.abs(waves @ signal) ** 2 / variance
+            power = waves.powers(signal) / variance
             peak = int(np.argmax(power))
             if power[peak] < _SIGNIFICANT:
                 break
             frequency = _sharpened(x, signal, float(grid[peak]), step)
             found.setdefault(factor * frequency, float(power[peak]))
             # What this swing explains is taken off, so that the next peak is another one.
-            design = np.stack([np.sin(frequency * x), np.cos(frequency * x)], axis=1)
-            signal = signal - design @ np.linalg.lstsq(design, signal, rcond=None)[0]
+            design = np.stack([arithmetic.sin(frequency * x), arithmetic.cos(frequency * x)], axis=1)
+            signal = signal - _explained(design, signal)
     return sorted(found, key=lambda frequency: -found[frequency])[: 2 * most]
 
 
 def _without_trend(x: Floats, y: Floats) -> Floats:
     """Take the best cubic off: it would look like swings of few periods."""
     scaled = (x - x.mean()) / (np.ptp(x) or 1.0)
-    design = np.vander(scaled, 4)
-    return np.asarray(y - design @ np.linalg.lstsq(design, y, rcond=None)[0])
+    design = np.stack([scaled * scaled * scaled, scaled * scaled, scaled, np.ones_like(scaled)], axis=1)
+    return np.asarray(y - _explained(design, y))
+
+
+def _explained(design: Floats, y: Floats) -> Floats:
+    """What columns explain of y: the nearest of their sums."""
+    return arithmetic.product(design, arithmetic.least_squares(design, y))
 
 
 def _sharpened(x: Floats, signal: Floats, frequency: float, step: float) -> float:
     """Climb to the top of a peak."""
     for _ in range(12):
         near = frequency + step * np.linspace(-1.0, 1.0, 9)
-        frequency = float(near[np.argmax(np.abs(np.exp(1j * np.outer(near, x)) @ signal))])
+        frequency = float(near[np.argmax(_Waves.of(near, x).powers(signal))])
         step /= 3.0
     return frequency

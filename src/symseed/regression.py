@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from symseed import _core
+from symseed import _core, arithmetic
 from symseed.arrays import Floats
 from symseed.dataset import Dataset
 from symseed.errors import SettingsError
@@ -128,7 +128,7 @@ class RegressionTask:
         return solved
 
     def _threshold(self, dataset: Dataset) -> float:
-        return self.settings.solved_nmse * (dataset.deviation**2 if dataset.deviation > 0.0 else 1.0)
+        return self.settings.solved_nmse * (dataset.deviation * dataset.deviation if dataset.deviation > 0.0 else 1.0)
 
 
 def best_scaling(
@@ -140,14 +140,16 @@ def best_scaling(
     """
     weights = dataset.weights / dataset.total_weight
     value = predict(population, dataset, strict=strict, threads=threads).value
-    level = float(dataset.y @ weights)
+    level = arithmetic.dot(dataset.y, weights)
     target = dataset.y - level
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = value @ weights
+        mean = arithmetic.product(value, weights)
         value = value - mean[:, None]
-        spread = (value * value) @ weights
-        factor = np.divide((value * target) @ weights, spread, out=np.zeros(len(value)), where=spread > 0.0)
-        mean_square = ((target - factor[:, None] * value) ** 2) @ weights
+        spread = arithmetic.product(value * value, weights)
+        factor = np.divide(
+            arithmetic.product(value * target, weights), spread, out=np.zeros(len(value)), where=spread > 0.0
+        )
+        mean_square = arithmetic.product((target - factor[:, None] * value) ** 2, weights)
         return level - factor * mean, factor, np.asarray(mean_square)
 
 

@@ -39,7 +39,7 @@ def reward(metric: Metric, mean_square: Floats, deviation: float) -> Floats:
     if metric is Metric.CORRELATION:
         return np.sqrt(np.fmax(0.0, 1.0 - (np.sqrt(mean_square) / scale) ** 2))
     if metric is Metric.NEGATIVE_MSE:
-        value, worst = -mean_square, -(scale**2)
+        value, worst = -mean_square, -(scale * scale)
     elif metric is Metric.NEGATIVE_NMSE:
         value, worst = -((np.sqrt(mean_square) / scale) ** 2), -1.0
     else:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from symseed import arithmetic
 from symseed.arrays import Floats
 from symseed.dataset import Dataset
 from symseed.tokens import TokenKind
@@ -84,6 +85,13 @@ class Units:
 def folded(writer: Writer, part: Part) -> Part | None:
     """Return a formula with factors of sums that are the same taken out of them; None where it cannot be written."""
     return _Folder(writer, Units((1.0,) * (1 + max(writer.columns, default=-1)), 1.0)).folded(part)
+
+
+def _within_range(number: float) -> float:
+    """Refuse what is not finite: divided by, it would make 0 of a formula."""
+    if not math.isfinite(number):
+        raise OverflowError
+    return number
 
 
 def _unit(values: Floats) -> float:
@@ -173,18 +181,19 @@ class _Folder:
         if sign is not None and added and len(arguments[0]) > 1:
             # exp(u + c) is exp(c) exp(u)
             rest = tuple(term for term in arguments[0] if not term.is_number)
-            return (_Term(math.exp(sign * added[0]), (self._writer.apply(name, self._written(rest)),)),)
+            factor = _within_range(arithmetic.exp(sign * added[0]))
+            return (_Term(factor, (self._writer.apply(name, self._written(rest)),)),)
         inner = self._term(arguments[0])
         exponent = _POWERS.get(name)
         passed: float | None = None
         if exponent is not None:
-            passed = inner.factor**exponent
+            passed = _within_range(arithmetic.power(inner.factor, exponent))
         elif name == "abs":
             passed = abs(inner.factor)
         elif name == "sqrt" and inner.factor > 0.0:
             passed = math.sqrt(inner.factor)
         elif name == "pow" and inner.factor > 0.0 and _is_number(arguments[1]):
-            passed = inner.factor ** arguments[1][0].factor
+            passed = _within_range(arithmetic.power(inner.factor, arguments[1][0].factor))
         others = [self._written(argument) for argument in arguments[1:]]
         if passed is None or inner.is_number:
             return (_Term(1.0, (self._writer.apply(name, self._written(arguments[0]), *others),)),)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symseed import _core, numbers
+from symseed import _core, arithmetic, numbers
 from symseed.dataset import Dataset
 from symseed.deadline import IsLate, in_time, never
 from symseed.description import description_lengths, deviations, free_deviations
@@ -153,10 +153,10 @@ def _one_swing(writer: Writer, part: Part) -> list[Part]:
         a, b = first.factor, sign * second.factor
         if first.kind == "cos":
             a, b = b, a
-        for kind, phase in (("sin", math.atan2(b, a)), ("cos", math.atan2(-a, b))):
+        for kind, phase in (("sin", arithmetic.atan2(b, a)), ("cos", arithmetic.atan2(-a, b))):
             for size, shift in ((1.0, phase), (-1.0, phase - math.copysign(math.pi, phase))):
                 moved = writer.apply(kind, writer.apply("add", first.argument, writer.number(shift)))
-                out.append(writer.splice(part, begin, end, writer.scaled(size * math.hypot(a, b), moved)))
+                out.append(writer.splice(part, begin, end, writer.scaled(size * math.sqrt(a * a + b * b), moved)))
     return out
 
 

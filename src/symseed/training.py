@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from symseed import arithmetic
 from symseed.arrays import Floats
 from symseed.errors import SettingsError
 from symseed.policy import Lesson, Policy
@@ -182,7 +183,7 @@ def corrected(lesson: Lesson, samples: Population, policy: Policy) -> Lesson:
         return lesson
     typical = float(np.median(_log_probability_per_token(policy, samples)))
     weights = lesson.weights.copy()
-    weights[foreign] *= np.exp(
+    weights[foreign] *= arithmetic.exp(
         np.minimum(0.0, _log_probability_per_token(policy, lesson.population.take(foreign)) - typical)
     )
     return replace(lesson, weights=weights)
