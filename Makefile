@@ -37,8 +37,9 @@ sanitize: $(VENV)/installed $(VENV)/test-tools  ## Run the core's tests with add
 	  --config-settings=build-dir=build/sanitize-objects --config-settings=cmake.define.SYMSEED_SANITIZE=ON .
 	LD_PRELOAD=$(ASAN_LIBRARIES) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
 	  PYTHONPATH=build/sanitize $(BIN)/python -m pytest -p no:cacheprovider --timeout 600 -m 'not memory' \
-	  $(addprefix tests/test_,core_arguments.py dimensions.py evaluation.py fitting.py functions.py losses.py \
-	  policy.py population.py regression.py sharing.py space.py threads_and_instruction_sets.py variation.py)
+	  $(addprefix tests/,core data/test_losses.py language/test_functions.py language/test_population.py \
+	  scoring/test_evaluation.py scoring/test_fitting.py scoring/test_regression.py search/test_policy.py \
+	  search/test_variation.py space)
 
 wheel: $(VENV)/build-tools  ## Build a wheel into dist/
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .

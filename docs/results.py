@@ -20,8 +20,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from symseed import benchmarks, methods, plots, report
-from symseed.bench import RunKey, RunRecord, Store, failed
+from symseed import benchmarks, methods
+from symseed.benchmarks import plots, report
+from symseed.benchmarks.runner import RunKey, RunRecord, Store, failed
 from symseed.errors import DataError
 
 FOLDER = Path(__file__).parent

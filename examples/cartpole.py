@@ -19,7 +19,7 @@ except ImportError:
     raise SystemExit("This example needs gymnasium: run `pip install gymnasium`.") from None
 
 from symseed import Budget, Expression, FunctionTask, Library, SearchResult, SearchSettings, SearchSpace, search
-from symseed.tokens import Token, TokenKind
+from symseed.language import Token, TokenKind
 
 Environment: TypeAlias = "gymnasium.Env[npt.NDArray[np.float32], int]"
 Controller: TypeAlias = Callable[[list[float]], float]

@@ -15,8 +15,8 @@ from statistics import fmean
 from typing import TypeAlias
 
 from symseed import Budget, Expression, Library, Population, Scored, SearchResult, SearchSpace, search
-from symseed.task import Counts
-from symseed.tokens import TokenKind
+from symseed.language import TokenKind
+from symseed.scoring import Counts
 
 Number: TypeAlias = int | Fraction
 

@@ -1,6 +1,6 @@
 """Guide a search with a policy of another kind: a GRU in PyTorch, which here learns without genetic programming.
 
-Anything with the methods of `symseed.policy.Policy` will do. What the space allows comes from `space.logits`, one
+Anything with the methods of `symseed.search.Policy` will do. What the space allows comes from `space.logits`, one
 beginning of an expression at a time. Needs torch. Axis letters: N rows, L positions in a row, T tokens in the library.
 """
 
@@ -29,8 +29,7 @@ from symseed import (
     SpaceError,
     search,
 )
-from symseed.policy import Lesson
-from symseed.training import EntropySettings, RiskSeekingTrainer
+from symseed.search import EntropySettings, Lesson, RiskSeekingTrainer
 
 FORBIDDEN = -1e9
 """Stands for a logit of -inf, which would make the entropy NaN."""

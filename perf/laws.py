@@ -5,7 +5,7 @@
 
 Data: 200 rows drawn evenly from the ranges below, and Gaussian noise of 1 % of y's standard deviation. Our estimator
 has its default settings. Peers (`noise.py`) have the same rows, operators and wall-clock seconds; pyoperon computes in
-float32, where some of these data would overflow, so peers get them in the units of `scaling.py`.
+float32, where some of these data would overflow, so peers get them in the units of `data/magnitudes.py`.
 
 A law is written in our own language. Every number in it is a constant whose value is free, but for the literal 1 of
 `1 - x`; there is an overall factor always, since that is a matter of units. A chosen formula has the law's form if
@@ -33,12 +33,12 @@ import numpy as np
 import noise
 from symseed import Dataset, Expression, Library, SymbolicRegressor
 from symseed.arrays import Floats
+from symseed.data.magnitudes import Units
 from symseed.errors import SymseedError
-from symseed.evaluation import fit
-from symseed.fitting import FitSettings
-from symseed.population import Population
-from symseed.scaling import Units
-from symseed.tokens import OPERATORS, TokenKind
+from symseed.language.population import Population
+from symseed.language.tokens import OPERATORS, TokenKind
+from symseed.scoring.evaluation import fit
+from symseed.scoring.fitting import FitSettings
 
 ROWS, NOISE = 200, 0.01
 SAME_FORM = 1e-6

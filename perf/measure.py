@@ -18,7 +18,7 @@ import symseed
 from expressions import Workload
 from peers import Engine, Peer, Symseed
 from spread import two_cores
-from symseed import variation
+from symseed.search import variation
 
 AGREEING = 0.95
 """Share of expressions on which an engine must agree with symseed; rounding accounts for the others."""

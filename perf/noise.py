@@ -28,8 +28,8 @@ import numpy as np
 from symseed import Dataset, Expression, Library, benchmarks
 from symseed.arrays import Floats
 from symseed.errors import SettingsError, SymseedError
-from symseed.recovery import Checker, Recovery, Verdict
-from symseed.tokens import OPERATORS, TokenKind
+from symseed.language.tokens import OPERATORS, TokenKind
+from symseed.recovery.checker import Checker, Recovery, Verdict
 
 GRACE_SECONDS = 60.0
 """For starting, and for the generation that a peer is at when its time is up."""

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed import Budget, Dataset, Library, SearchSpace, methods, search
-from symseed.constraints import PAPER, Dimensions
-from symseed.regression import RegressionTask
+from symseed.scoring.regression import RegressionTask
+from symseed.space.constraints import PAPER, Dimensions
 
 OPERATORS = ("add", "sub", "mul", "div", "sin", "cos", "exp", "log", "sqrt", "square")
 

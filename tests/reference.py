@@ -18,7 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed import Expression, Failure, Library, Population
-from symseed.constraints import (
+from symseed.language.functions import Expansion
+from symseed.language.tokens import ALIASES, Token, TokenKind
+from symseed.space.constraints import (
     ArgumentSizes,
     Constraint,
     Dimensions,
@@ -31,9 +33,7 @@ from symseed.constraints import (
     Relationship,
     Repeat,
 )
-from symseed.functions import Expansion
-from symseed.tokens import ALIASES, Token, TokenKind
-from symseed.units import NUMBER, Dimension
+from symseed.space.dimensions import NUMBER, Dimension
 
 Floats: TypeAlias = npt.NDArray[Any]  # float64, or longdouble where a value is to be better than that
 Function: TypeAlias = Callable[..., Floats]

@@ -7,7 +7,7 @@ import math
 from hypothesis import strategies as st
 
 from symseed import Expression, Library, Population
-from symseed.tokens import CONSTANT_NAME, OPERATORS, Token, TokenKind
+from symseed.language.tokens import CONSTANT_NAME, OPERATORS, Token, TokenKind
 
 NASTY_NAMES = (
     *("x1", "x2", "x10", "const", "sin", "add", "power", "n2", "lambda", "__import__", "nan", "inf", "N", "_"),

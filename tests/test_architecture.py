@@ -14,23 +14,41 @@ import pytest
 import symseed
 
 PACKAGE = Path(symseed.__file__).parent
-MODULES = sorted(info.name for info in pkgutil.iter_modules([str(PACKAGE)]))
-SOURCES = sorted(PACKAGE.glob("*.py"))
+MODULES = sorted(info.name for info in pkgutil.walk_packages([str(PACKAGE)], "symseed."))
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+ROOMS = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py"))
 
 
-def test_there_are_modules_to_check() -> None:
-    assert {"_core", "library", "space"} <= set(MODULES)
-    assert len(SOURCES) > 10
+def name_of(source: Path) -> str:
+    return ".".join(("symseed", *source.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name)
+def test_every_file_is_a_module_that_is_checked() -> None:
+    assert len(ROOMS) == 14
+    native = {"symseed._core"}
+    assert {name_of(source) for source in SOURCES} - {"symseed"} == set(MODULES) - native
+    assert len(SOURCES) == len(MODULES) - len(native) + 1 > 70
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=name_of)
 def test_modules_import_only_modules_from_the_package_itself(source: Path) -> None:
     for node in ast.walk(ast.parse(source.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module == "symseed":
-            assert {alias.name for alias in node.names} <= set(MODULES)
+        if isinstance(node, ast.ImportFrom) and node.module == "symseed" and source != PACKAGE / "__init__.py":
+            assert {f"symseed.{alias.name}" for alias in node.names} <= set(MODULES)
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name)
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_says_in_one_sentence_what_it_is_and_names_what_is_public(room: str) -> None:
+    package = importlib.import_module(f"symseed.{room}")
+    assert package.__doc__
+    tree = ast.parse((PACKAGE / room / "__init__.py").read_text())
+    exported = {alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert exported - {"annotations"} <= {*getattr(package, "__all__", ()), *dir(package)}
+    for name in getattr(package, "__all__", ()):
+        assert getattr(package, name).__doc__ or name.isupper()
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=name_of)
 def test_nothing_prints_or_runs_text_or_draws_from_a_global_generator(source: Path) -> None:
     for node in ast.walk(ast.parse(source.read_text())):
         if isinstance(node, ast.Call):
@@ -41,6 +59,12 @@ def test_nothing_prints_or_runs_text_or_draws_from_a_global_generator(source: Pa
             )
 
 
+def test_the_table_of_rooms_is_that_of_the_contract() -> None:
+    script = Path(__file__).parent.parent / "docs" / "rooms.py"
+    done = subprocess.run([sys.executable, script, "--check"], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("name", symseed.__all__)
 def test_every_public_name_is_documented(name: str) -> None:
     assert getattr(symseed, name).__doc__
@@ -48,7 +72,7 @@ def test_every_public_name_is_documented(name: str) -> None:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_every_module_says_what_it_is_for_in_its_first_line(name: str) -> None:
-    module = importlib.import_module(f"symseed.{name}")
+    module = importlib.import_module(name)
     assert module.__doc__
     assert len(module.__doc__.splitlines()[0]) > 20
 
@@ -76,6 +100,6 @@ def test_importing_needs_numpy_and_nothing_heavier() -> None:
     ids=["version", "evaluate", "bench list", "help"],
 )
 def test_a_command_loads_only_what_it_needs(arguments: list[str], heavy: list[str]) -> None:
-    loaded = loaded_by(f"from symseed.cli import commands; commands({arguments!r}, standalone_mode=False)")
+    loaded = loaded_by(f"from symseed.cli.main import commands; commands({arguments!r}, standalone_mode=False)")
     assert {"click", "symseed"} <= loaded
     assert not loaded.intersection(heavy)

@@ -31,8 +31,9 @@ import click
 import pytest
 
 import symseed
-from symseed import errors, tables
-from symseed.cli import commands
+from symseed import errors
+from symseed.cli.main import commands
+from symseed.data import tables
 
 if sys.version_info >= (3, 11):
     import tomllib

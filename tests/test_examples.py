@@ -21,7 +21,7 @@ from sympy.parsing.sympy_parser import parse_expr
 
 import symseed
 from symseed import Budget, Expression, Library, Population, SearchSpace
-from symseed.policy import Lesson
+from symseed.search.policy import Lesson
 from test_docs import agrees
 
 FOLDER = Path(__file__).parent.parent / "examples"

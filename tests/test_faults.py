@@ -23,11 +23,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from symseed import DataError, Dataset, Expression, Library, SettingsError, SymbolicRegressor, cli, tables
-from symseed.portfolio import Portfolio
-from symseed.target import MOST_ROWS
-from symseed.terminal import plain
-from symseed.writing import Part
+from symseed import DataError, Dataset, Expression, Library, SettingsError, SymbolicRegressor
+from symseed.cli import main
+from symseed.data import tables
+from symseed.language.writer import Part
+from symseed.portfolio.portfolio import Portfolio
+from symseed.regressor.target import MOST_ROWS
+from symseed.text import plain
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(0.5, 3.0, (40, 2))
@@ -50,7 +52,7 @@ def symseed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
             patch.setattr(sys, "argv", ["symseed", *arguments])
             patch.setattr("warnings.showwarning", None)  # put back afterwards
             with pytest.raises(SystemExit) as ended:
-                cli.main()
+                main.main()
         return int(ended.value.code or 0), *capsys.readouterr()
 
     return run
@@ -350,7 +352,7 @@ def test_two_interrupts_give_up_at_once(monkeypatch: pytest.MonkeyPatch) -> None
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Portfolio, "_assemble", interrupt)
-    monkeypatch.setattr("symseed.target.pareto", interrupt)
+    monkeypatch.setattr("symseed.regressor.target.pareto", interrupt)
     with pytest.raises(KeyboardInterrupt):
         quick().fit(X, NOISY)
 
@@ -374,7 +376,7 @@ def test_a_console_that_lacks_letters_shows_them_in_another_way(run: Path, monke
     monkeypatch.setattr(sys, "argv", ["symseed", "show", str(run)])
     monkeypatch.setattr("warnings.showwarning", None)
     with pytest.raises(SystemExit, match="0"):
-        cli.main()
+        main.main()
     sys.stdout.flush()
     assert rb"y = `\u03bb \x1b[2J`" in written.getvalue()
 

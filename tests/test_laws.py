@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from symseed import Expression, Library
-from symseed.tokens import OPERATORS
+from symseed.language.tokens import OPERATORS
 
 FOLDER = Path(__file__).parents[1] / "perf"
 

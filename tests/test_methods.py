@@ -9,13 +9,13 @@ import pytest
 
 import reference
 from symseed import RegressionSettings, RegressionTask, benchmarks, methods
-from symseed.completion import CompletionSettings
-from symseed.constraints import PAPER
+from symseed.completion.completer import CompletionSettings
 from symseed.errors import SettingsError
-from symseed.evolution import EvolutionSettings
-from symseed.policy import Lesson, LSTMPolicy, PolicySettings
-from symseed.search import Budget, SearchSettings, run
-from symseed.training import OffPolicy, QueueTrainer, corrected
+from symseed.search.evolution import EvolutionSettings
+from symseed.search.policy import Lesson, LSTMPolicy, PolicySettings
+from symseed.search.search import Budget, SearchSettings, run
+from symseed.search.training import OffPolicy, QueueTrainer, corrected
+from symseed.space.constraints import PAPER
 
 STEPS = 3
 PROBLEM = benchmarks.get("Nguyen-7")

@@ -13,8 +13,9 @@ from types import ModuleType
 
 import pytest
 
-from symseed import DataError, bench, benchmarks, methods, plots, report
-from symseed.bench import RunKey, RunRecord, failed
+from symseed import DataError, benchmarks, methods
+from symseed.benchmarks import plots, report, runner
+from symseed.benchmarks.runner import RunKey, RunRecord, failed
 
 FOLDER = Path(__file__).parent.parent / "docs"
 
@@ -329,7 +330,7 @@ def test_every_command_of_the_page_names_problems_and_methods_that_exist(page: s
     for command in commands:
         options = command.index("--method")
         names = [command[place + 1] for place, word in enumerate(command) if word == "--method"]
-        assert bench.plan(command[3:options], names, [0], draw=0, expressions=None)
+        assert runner.plan(command[3:options], names, [0], draw=0, expressions=None)
         assert command[-4] == "--seeds"
         assert command[-2:] == ["--store", "docs/records"]
 

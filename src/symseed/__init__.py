@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from symseed import search
-from symseed.dataset import Dataset
+from symseed.data.dataset import Dataset
 from symseed.errors import DataError, ParseError, SettingsError, SpaceError, SymseedError
-from symseed.evaluation import Failure, evaluate, fit, predict
-from symseed.expression import Expression
-from symseed.fitting import FitSettings
-from symseed.library import Library
-from symseed.policy import Lesson, LSTMPolicy, Policy, PolicySettings
-from symseed.population import Population
-from symseed.regression import RegressionSettings, RegressionTask
-from symseed.search import Budget, SearchResult, SearchSettings, StopReason
-from symseed.space import SearchSpace
-from symseed.task import Counts, FunctionTask, Scored, Task
+from symseed.language.expression import Expression
+from symseed.language.library import Library
+from symseed.language.population import Population
+from symseed.scoring.evaluation import Failure, evaluate, fit, predict
+from symseed.scoring.fitting import FitSettings
+from symseed.scoring.regression import RegressionSettings, RegressionTask
+from symseed.scoring.task import Counts, FunctionTask, Scored, Task
+from symseed.search.policy import Lesson, LSTMPolicy, Policy, PolicySettings
+from symseed.search.search import Budget, SearchResult, SearchSettings, StopReason
+from symseed.space.space import SearchSpace
 
 if TYPE_CHECKING:
-    from symseed.estimator import SymbolicRegressor
+    from symseed.regressor.regressor import SymbolicRegressor
 
 __all__ = [
     "Budget",
@@ -59,11 +59,11 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Load what takes longer than everything else here when it is asked for: the version, and scikit-learn."""
     if name == "__version__":
-        import importlib.metadata
+        from symseed.version import version
 
-        return importlib.metadata.version("symseed")
+        return version()
     if name == "SymbolicRegressor":
-        from symseed.estimator import SymbolicRegressor
+        from symseed.regressor.regressor import SymbolicRegressor
 
         return SymbolicRegressor
     raise AttributeError(f"module 'symseed' has no attribute {name!r}")

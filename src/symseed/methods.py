@@ -10,19 +10,16 @@ import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from symseed.assembly import AssemblySettings
-from symseed.completion import CompletionSettings
-from symseed.constraints import PAPER, Constraint, NeedsInput, NoLoneConstants
+from symseed.assembly.assembler import AssemblySettings
+from symseed.completion.completer import CompletionSettings
 from symseed.errors import SettingsError
-from symseed.evolution import EvolutionSettings
-from symseed.library import Library
-from symseed.policy import PolicySettings
-from symseed.portfolio import PortfolioSettings
-from symseed.priors import SoftLength
-from symseed.search import Budget, SearchSettings, Seeds
-from symseed.space import SearchSpace
-from symseed.tracks import Track
-from symseed.training import (
+from symseed.language.library import Library
+from symseed.portfolio.portfolio import PortfolioSettings
+from symseed.portfolio.track import Track
+from symseed.search.evolution import EvolutionSettings
+from symseed.search.policy import PolicySettings
+from symseed.search.search import Budget, SearchSettings, Seeds
+from symseed.search.training import (
     CrossEntropyTrainer,
     EntropySettings,
     OffPolicy,
@@ -31,7 +28,10 @@ from symseed.training import (
     Trainer,
     VanillaTrainer,
 )
-from symseed.variation import VariationSettings
+from symseed.search.variation import VariationSettings
+from symseed.space.constraints import PAPER, Constraint, NeedsInput, NoLoneConstants
+from symseed.space.priors import SoftLength
+from symseed.space.space import SearchSpace
 
 
 @dataclass(frozen=True, slots=True)

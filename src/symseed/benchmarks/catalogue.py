@@ -29,14 +29,14 @@ import types
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from symseed import parsing
 from symseed.benchmarks import rules
 from symseed.benchmarks.problem import FUNCTIONS, Problem
 from symseed.benchmarks.rules import Rules
 from symseed.errors import ParseError, SettingsError
-from symseed.expression import Expression
-from symseed.library import Library
-from symseed.tokens import OPERATORS
+from symseed.language import parsing
+from symseed.language.expression import Expression
+from symseed.language.library import Library
+from symseed.language.tokens import OPERATORS
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -16,10 +16,10 @@ import numpy.typing as npt
 from symseed.arrays import Floats, floats
 from symseed.benchmarks import rules
 from symseed.benchmarks.rules import Rules
-from symseed.dataset import Dataset
+from symseed.data.dataset import Dataset
 from symseed.errors import DataError, SettingsError
-from symseed.expression import Expression
-from symseed.library import Library
+from symseed.language.expression import Expression
+from symseed.language.library import Library
 
 Function: TypeAlias = Callable[[Floats], Floats]
 """Values at the rows of a table, (M, V) to (M,)."""

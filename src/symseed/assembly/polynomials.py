@@ -1,0 +1,366 @@
+"""Closed-form blocks: polynomials and rational functions solved for the values that a leaf should have.
+
+A block is found by linear algebra, not by search, and is written out as ordinary tokens. Axis letters: M samples,
+P monomials.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from symseed import arithmetic
+from symseed.arrays import Floats
+from symseed.language.writer import Part, Writer
+from symseed.scoring import simple_numbers
+
+Exponents = tuple[int, ...]
+"""Of one monomial: the power of each variable."""
+
+LARGEST_VALUE = 1e100
+"""Squares of larger values are no numbers."""
+MOST_TERMS = 36
+"""Monomials of the largest polynomial that is tried."""
+_LARGEST_DENOMINATOR = 12
+"""Of coefficients of a polynomial that may be a product."""
+_ROUNDING = 1e-14
+"""Errors below this share of the wish's root mean square are rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Polynomial:
+    """Monomials and their coefficients; those that are 0 are left out."""
+
+    exponents: tuple[Exponents, ...]
+    coefficients: tuple[float, ...]
+
+
+def monomials(variables: int, degree: int) -> list[Exponents]:
+    """Return the exponents of all monomials up to a total degree, the constant first."""
+    out = []
+    for total in range(degree + 1):
+        chosen = itertools.combinations_with_replacement(range(variables), total)
+        out += sorted(tuple(factors.count(v) for v in range(variables)) for factors in chosen)
+    return out
+
+
+def design(X: Floats, exponents: Sequence[Exponents]) -> Floats:
+    """Return the values of monomials, (M, P)."""
+    highest = max((power for powers in exponents for power in powers), default=0)
+    raised = [np.ones_like(X)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        for power in range(1, highest + 1):
+            raised.append(raised[power // 2] * raised[power - power // 2] if power > 1 else X)
+        out = np.ones((len(X), len(exponents)))
+        for place, powers in enumerate(exponents):
+            for column, power in enumerate(powers):
+                if power:
+                    out[:, place] *= raised[power][:, column]
+    return out
+
+
+def degrees(variables: int, samples: int) -> Iterator[int]:
+    """Give the degrees that so many samples can tell apart, smallest first."""
+    for degree in range(1, 13):
+        if math.comb(variables + degree, degree) > min(0.8 * samples, MOST_TERMS):
+            return
+        yield degree
+
+
+def token_cost(writer: Writer, powers: Exponents) -> float:
+    """Return the nats that a monomial takes, its plus sign and factor included."""
+    if len(powers) == 1:
+        # Nested, every further term is `factor + x * (...)`.
+        return (4 if powers[0] else 2) * arithmetic.log(float(len(writer.library)))
+    factors = sum(len(writer.power(writer.columns[v], power)) for v, power in enumerate(powers) if power)
+    signs = sum(power > 0 for power in powers)
+    return (1 + factors + signs) * arithmetic.log(float(len(writer.library)))
+
+
+def polynomial(writer: Writer, X: Floats, wish: Floats, weight: Floats, degree: int) -> tuple[Polynomial, float] | None:
+    """Fit all monomials up to a degree, then drop or round coefficients while the description gets shorter.
+
+    Returns the polynomial and its description length, that of the data included.
+    """
+    exponents = monomials(X.shape[1], degree)
+    root = np.sqrt(weight / weight.mean())
+    values = design(X, exponents)
+    if not np.abs(values).max() < LARGEST_VALUE:
+        return None
+    matrix = root[:, None] * values
+    goal = root * wish
+    if not (np.abs(matrix).max() < LARGEST_VALUE and np.abs(goal).max() < LARGEST_VALUE):
+        return None
+    scale = arithmetic.norms(matrix, axis=0)
+    if (scale == 0.0).any():
+        return None
+    prices = np.array([token_cost(writer, powers) for powers in exponents])
+    # Neither order is always the better one; with many coefficients the second takes long.
+    orders = (False, True) if len(exponents) <= 12 else (False,)
+    tried = [_Reduction(matrix / scale, goal, scale, prices) for _ in orders]
+    for reduction, is_plain_first in zip(tried, orders, strict=True):
+        reduction.run(is_plain_first=is_plain_first)
+    fitted = min(tried, key=lambda reduction: reduction.length)
+    kept = [i for i, value in enumerate(fitted.coefficients) if value != 0.0]
+    found = Polynomial(tuple(exponents[i] for i in kept), tuple(float(fitted.coefficients[i]) for i in kept))
+    return found, fitted.length
+
+
+class _Reduction:
+    """Least squares in which one coefficient after another becomes 0 or a plain number.
+
+    What fixing a coefficient costs, and what the others then are, follows from the inverse of the normal matrix.
+    """
+
+    def __init__(self, matrix: Floats, goal: Floats, scale: Floats, prices: Floats) -> None:
+        self._matrix, self._goal, self._scale, self._prices = matrix, goal, scale, prices
+        self._floor = _ROUNDING * _ROUNDING * arithmetic.dot(goal, goal) or 1e-300
+        self._free: npt.NDArray[np.bool_] = np.ones(len(scale), dtype=bool)
+        self._fixed_cost = 0.0
+        self.coefficients = np.zeros(len(scale))
+        self.length = math.inf
+
+    def run(self, *, is_plain_first: bool) -> None:
+        """Take the best step while there is one: first what can go and then what can be plain, or the reverse."""
+        if not self._solve():
+            return
+        kinds = (self._best_plain, self._best_zero) if is_plain_first else (self._best_zero, self._best_plain)
+        while (step := kinds[0]() or kinds[1]()) is not None:
+            self._fix(*step)
+            if len(np.flatnonzero(self._free)) % 4 == 0:
+                self._solve()  # so that rounding does not add up
+        self._solve()
+        used = self._free | (self.coefficients != 0.0)
+        data = 0.5 * len(self._goal) * arithmetic.log(self._error / len(self._goal))
+        self.length = data + float(self._costs().sum()) + self._fixed_cost + float(self._prices[used].sum())
+
+    def _solve(self) -> bool:
+        free = self._free
+        scaled = self.coefficients * self._scale
+        rest = self._goal - arithmetic.product(self._matrix[:, ~free], scaled[~free])
+        self._inverse = np.zeros((len(scaled), len(scaled)))
+        if free.any():
+            fit = arithmetic.normal_solution(self._matrix[:, free], rest)
+            if fit.smallest < 1e-13:
+                return False
+            rest = rest - arithmetic.product(self._matrix[:, free], fit.solution)
+            self.coefficients[free] = fit.solution / self._scale[free]
+            self._inverse[np.ix_(free, free)] = fit.inverse
+        self._error = arithmetic.dot(rest, rest) + self._floor
+        return True
+
+    def _fix(self, i: int, number: float, price: float) -> None:
+        variance = self._inverse[i, i]
+        change = number * self._scale[i] - self.coefficients[i] * self._scale[i]
+        self._error += change * change / variance
+        self.coefficients += self._inverse[:, i] / variance * change / self._scale
+        self._inverse -= np.outer(self._inverse[:, i], self._inverse[i]) / variance
+        self._inverse[i] = self._inverse[:, i] = 0.0
+        self._free[i] = False
+        self.coefficients[i] = number
+        self._fixed_cost += price if number != 0.0 else 0.0
+
+    def _deviations(self) -> Floats:
+        noise = self._error / max(len(self._goal) - int(self._free.sum()), 1)
+        return np.asarray(np.sqrt(noise * np.maximum(np.diagonal(self._inverse), 0.0)) / self._scale)
+
+    def _costs(self) -> Floats:
+        """Nats of the coefficients that are free, (P,); 0 for others."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.abs(self.coefficients) / self._deviations()
+        return np.where(self._free, simple_numbers.fitted_cost(ratio), 0.0)
+
+    def _gain(self, change: Floats, variance: Floats) -> Floats:
+        # Rounding may leave a variance below 0: such a coefficient stays as it is.
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            gain = 0.5 * len(self._goal) * arithmetic.log1p(change * change / variance / self._error)
+        return np.where(np.isnan(gain), np.inf, gain)
+
+    def _best_zero(self) -> tuple[int, float, float] | None:
+        free = np.flatnonzero(self._free)
+        if len(free) == 0:
+            return None
+        scaled = (self.coefficients * self._scale)[free]
+        with np.errstate(invalid="ignore"):  # likewise: infinity less infinity
+            gain = self._gain(scaled, np.diagonal(self._inverse)[free]) - self._prices[free] - self._costs()[free]
+        k = int(np.argmin(gain))
+        return (int(free[k]), 0.0, 0.0) if gain[k] < 0.0 else None
+
+    def _best_plain(self) -> tuple[int, float, float] | None:
+        free = np.flatnonzero(self._free)
+        if len(free) == 0:
+            return None
+        value, reach = self.coefficients[free], 6.0 * self._deviations()[free]
+        number, price = simple_numbers.nearest(value)
+        change = (value[:, None] - number) * self._scale[free, None]
+        with np.errstate(invalid="ignore"):  # infinity less infinity
+            gain = self._gain(change, np.diagonal(self._inverse)[free, None]) + price - self._costs()[free, None]
+        is_near = np.abs(change / self._scale[free, None]) <= (reach + 1e-9 * np.abs(value))[:, None]
+        gain = np.where(is_near & ~np.isnan(gain), gain, np.inf)
+        i, kind = np.unravel_index(int(np.argmin(gain)), gain.shape)
+        return (int(free[i]), float(number[i, kind]), float(price[i, kind])) if gain[i, kind] < 0.0 else None
+
+
+def written(writer: Writer, polynomial_: Polynomial) -> Part:
+    """Write a polynomial out, as a sum, nested (Horner) or as a product, whichever is shorter."""
+    forms = [_as_sum(writer, polynomial_)]
+    if len(writer.columns) == 1:
+        forms += [_nested(writer, polynomial_), *_as_product(writer, polynomial_)]
+    return min(
+        forms, key=lambda part: (len(part), sum(simple_numbers.cost(value) or 0.0 for value in _numbers_of(part)))
+    )
+
+
+def _numbers_of(part: Part) -> list[float]:
+    return [value for value in part.constants if not math.isnan(value)]
+
+
+def _as_sum(writer: Writer, polynomial_: Polynomial) -> Part:
+    terms = []
+    for powers, factor in zip(polynomial_.exponents, polynomial_.coefficients, strict=True):
+        parts = [writer.power(writer.columns[v], power) for v, power in enumerate(powers) if power]
+        terms.append(writer.scaled(factor, writer.product(parts)) if parts else writer.number(factor))
+    return writer.total(terms[::-1])
+
+
+def _nested(writer: Writer, polynomial_: Polynomial) -> Part:
+    """A + x^k (b + x^m (...)): every bracket begins with the lowest power that is left."""
+    pairs = sorted(
+        (powers[0], factor) for powers, factor in zip(polynomial_.exponents, polynomial_.coefficients, strict=True)
+    )
+    if not pairs:
+        return writer.number(0.0)
+    powers = [power for power, _ in pairs]
+    part = writer.number(pairs[-1][1])
+    for k in range(len(pairs) - 1, -1, -1):
+        if k < len(pairs) - 1:
+            part = writer.apply("add", writer.number(pairs[k][1]), part)
+        step = powers[k] - (powers[k - 1] if k else 0)
+        if step:
+            power = writer.power(writer.columns[0], step)
+            is_one = k == len(pairs) - 1 and pairs[k][1] == 1.0
+            part = power if is_one else writer.apply("mul", power, part)
+    return part
+
+
+def _as_product(writer: Writer, polynomial_: Polynomial) -> list[Part]:
+    """The polynomial as a product of others with rational coefficients; nothing where it is none, or has other ones."""
+    rationals = [Fraction(factor).limit_denominator(_LARGEST_DENOMINATOR) for factor in polynomial_.coefficients]
+    if not polynomial_.coefficients or any(
+        abs(float(rational_) - factor) > 1e-12 * abs(factor)
+        for rational_, factor in zip(rationals, polynomial_.coefficients, strict=True)
+    ):
+        return []
+    powers = [power for (power,) in polynomial_.exponents]
+    lowest = min(powers)
+    dense = [Fraction(0)] * (max(powers) - lowest + 1)  # of the lowest power first
+    for power, rational_ in zip(powers, rationals, strict=True):
+        dense[power - lowest] = rational_
+    factors = []
+    for divisor in _divisors(dense):
+        while len(dense) > len(divisor) and (quotient := _quotient(dense, divisor)) is not None:
+            factors.append(divisor)
+            dense = quotient
+    if not factors:
+        return []
+    leading = dense[-1]
+    dense = [rational_ / leading for rational_ in dense]
+    parts = [] if lowest == 0 else [writer.power(writer.columns[0], lowest)]
+    for rationals in (*factors, *([dense] if len(dense) > 1 else [])):
+        terms = [(i, float(rational_)) for i, rational_ in enumerate(rationals) if rational_ != 0]
+        parts.append(written(writer, Polynomial(tuple((i,) for i, _ in terms), tuple(factor for _, factor in terms))))
+    return [writer.scaled(float(leading), writer.product(parts))]
+
+
+def _divisors(dense: list[Fraction]) -> list[list[Fraction]]:
+    """Polynomials of degree 1 and 2 that may divide another, by its roots and pairs of them."""
+    out: dict[tuple[Fraction, ...], None] = {}
+    for real, imaginary in zip(*arithmetic.roots(np.array([float(rational_) for rational_ in dense])), strict=True):
+        if imaginary <= -1e-3:
+            continue  # of a pair, one says it all
+        is_real = imaginary < 1e-3
+        values = [-real] if is_real else [real * real + imaginary * imaginary, -2.0 * real]
+        out[(*(Fraction(float(v)).limit_denominator(_LARGEST_DENOMINATOR) for v in values), Fraction(1))] = None
+    return [list(divisor) for divisor in sorted(out, key=lambda divisor: (len(divisor), divisor))]
+
+
+def _quotient(dense: list[Fraction], divisor: list[Fraction]) -> list[Fraction] | None:
+    """The quotient of two polynomials, the divisor's leading coefficient being 1; None where something remains."""
+    rest, out = list(dense), []
+    while len(rest) >= len(divisor):
+        factor = rest.pop()
+        out.append(factor)
+        for i, rational_ in enumerate(reversed(divisor[:-1])):
+            rest[-1 - i] -= factor * rational_
+    return None if any(rest) else out[::-1]
+
+
+def rational(
+    X: Floats, wish: Floats, weight: Floats, degree: int, below: int
+) -> tuple[Polynomial, Polynomial, float] | None:
+    """Find P / Q with degrees `degree` and `below` as the smallest singular vector of [P, -wish * Q].
+
+    Coefficients are in units of the one that makes most of them plain. Returns P, Q and the weighted squared error.
+    """
+    variables = X.shape[1]
+    count = math.comb(variables + degree, degree) + math.comb(variables + below, below)
+    if count > min(0.8 * len(wish), 2 * MOST_TERMS):
+        return None
+    above_terms, below_terms = monomials(variables, degree), monomials(variables, below)
+    root = np.sqrt(weight / weight.mean())
+    upper, lower = design(X, above_terms), design(X, below_terms)
+    if not max(np.abs(upper).max(), np.abs(lower).max(), np.abs(wish).max()) < LARGEST_VALUE:
+        return None
+    matrix = root[:, None] * np.concatenate([upper, -wish[:, None] * lower], axis=1)
+    if not np.abs(matrix).max() < LARGEST_VALUE:
+        return None
+    scale = arithmetic.norms(matrix, axis=0)
+    if (scale == 0.0).any():
+        return None
+    direction = arithmetic.smallest_direction(matrix / scale)
+    vector = direction.vector / scale
+    is_exact = direction.smallest < 1e-9 * direction.largest
+    if is_exact:
+        vector = np.where(np.abs(vector) * scale < 1e-7 * np.abs(vector * scale).max(), 0.0, vector)
+        vector = _in_plain_units(vector)
+    else:
+        vector = vector / vector[np.abs(vector * scale).argmax()]
+    with np.errstate(all="ignore"):
+        above, under = np.split(vector, [len(above_terms)])
+        value = arithmetic.product(upper, above) / arithmetic.product(lower, under)
+        error = float(np.sum(weight * (value - wish) ** 2))
+    if not math.isfinite(error):
+        return None
+    return (
+        _polynomial_of(above_terms, above),
+        _polynomial_of(below_terms, under),
+        error,
+    )
+
+
+def _polynomial_of(exponents: list[Exponents], coefficients: Floats) -> Polynomial:
+    kept = [i for i, value in enumerate(coefficients) if value != 0.0]
+    return Polynomial(tuple(exponents[i] for i in kept), tuple(float(coefficients[i]) for i in kept))
+
+
+def _in_plain_units(vector: Floats) -> Floats:
+    """Divide by the entry that leaves the cheapest numbers, rounded to those where they are as good as equal."""
+    best, best_cost = vector, math.inf
+    for unit in vector[vector != 0.0]:
+        scaled = vector / unit
+        rounded = np.array([_nearest(float(value)) for value in scaled])
+        total = sum(20.0 if (price := simple_numbers.cost(float(value))) is None else price for value in rounded)
+        if total < best_cost:
+            best, best_cost = rounded, total
+    return best
+
+
+def _nearest(value: float) -> float:
+    close = sorted((price, number) for number, price in simple_numbers.candidates(value, 1e-6 * abs(value)))
+    return close[0][1] if close else value

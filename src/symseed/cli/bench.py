@@ -1,0 +1,193 @@
+"""The commands below `symseed bench`: problems, many runs, and tables and pictures of them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+import numpy as np
+
+from symseed import benchmarks, files
+from symseed.arrays import Floats
+from symseed.benchmarks import plots, report, runner
+from symseed.benchmarks.runner import RunRecord, Store
+from symseed.errors import DataError, SettingsError
+
+
+@click.group(name="bench")
+def bench_commands() -> None:
+    """Run benchmark problems, and see how often they are solved."""
+
+
+@bench_commands.command(name="list")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+def list_command(as_json: bool) -> None:
+    """List the sets and their problems."""
+    if as_json:
+        found = {
+            name: {member: benchmarks.get(member).formula for member in members}
+            for name, members in benchmarks.SETS.items()
+        }
+        click.echo(files.json_text(found))
+        return
+    for name, members in benchmarks.SETS.items():
+        click.echo(f"{name} ({len(members)})")
+        for member in members:
+            click.echo(f"  {member:20}{benchmarks.get(member).formula}")
+
+
+@bench_commands.command(name="show")
+@click.argument("name")
+@click.option("--draw", default=0, show_default=True, help="Which data; 0 is that of the paper's released code.")
+def show_command(name: str, draw: int) -> None:
+    """Show a problem: formula, tokens, and data."""
+    problem = benchmarks.get(name)
+    train, test = problem.datasets(draw)
+    click.echo(f"{problem.name}: y = {problem.formula}")
+    click.echo(f"tokens: {' '.join(token.name for token in problem.library.tokens)}")
+    click.echo(f"data: {len(train)} samples to fit, {len(test)} to test; {problem.source}")
+    if problem.note:
+        click.echo(f"note: {problem.note}")
+    click.echo(_picture(train.X[:, 0], train.y))
+    for row in range(min(5, len(train))):
+        values = ", ".join(f"{name} = {value:.6g}" for name, value in zip(train.names, train.X[row], strict=True))
+        click.echo(f"  {values}, y = {train.y[row]:.6g}")
+
+
+@bench_commands.command(name="run")
+@click.argument("problems", nargs=-1, required=True)
+@click.option("--method", "method_names", multiple=True, default=("nggp",), show_default=True, help="May be repeated.")
+@click.option("--seeds", default="0:25", show_default=True, help="A range, first:end, or one seed.")
+@click.option("--jobs", default=2, show_default=True, help="Runs at a time.")
+@click.option("--store", "folder", required=True, type=click.Path(path_type=Path), help="Folder of the records.")
+@click.option("--draw", default=0, show_default=True, help="Which data; 0 is that of the paper's released code.")
+@click.option(
+    "--max-evals", type=click.IntRange(min=1), help="Most expressions of a run; the method's own budget where left out."
+)
+@click.option(
+    "--max-time",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Most CPU seconds of a run; the method's own budget where left out.",
+)
+@click.option("--noise", "levels", default="0", show_default=True, help="Levels, such as 0.001,0.01,0.1 of y's RMS.")
+def run_command(
+    problems: tuple[str, ...],
+    method_names: tuple[str, ...],
+    seeds: str,
+    jobs: int,
+    folder: Path,
+    draw: int,
+    max_evals: int | None,
+    max_time: float | None,
+    levels: str,
+) -> None:
+    """Run PROBLEMS (sets or single ones) with each method and seed; what the folder has already is not run again."""
+    keys = runner.plan(
+        problems,
+        method_names,
+        _seeds(seeds),
+        draw=draw,
+        expressions=max_evals,
+        seconds=max_time,
+        noises=_levels(levels),
+    )
+    store = Store(folder)
+    known = {record.key for record in store.read()}
+    missing = sum(key not in known for key in keys)
+    click.echo(f"{len(keys)} runs, {len(keys) - missing} of them done before; records in {store.path}")
+    if sys.stdout.isatty():
+        with click.progressbar(length=missing, label="runs", show_eta=True, show_pos=True) as bar:
+            runner.run_many(keys, store, jobs=jobs, done=lambda _: bar.update(1))
+    else:
+        runner.run_many(keys, store, jobs=jobs, done=lambda record: click.echo(_line(record)))
+
+
+@bench_commands.command(name="table")
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--format", "form", type=click.Choice(["text", "markdown", "csv", "json"]), default="text")
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+def table_command(folders: tuple[Path, ...], form: str, as_json: bool) -> None:
+    """Show how often the runs in FOLDERS found their targets, beside the paper's figures."""
+    built = report.build(_read(folders))
+    forms = {"text": built.text, "markdown": built.markdown, "csv": built.csv, "json": built.json}
+    click.echo(forms["json" if as_json else form]().rstrip("\n"))
+
+
+@bench_commands.command(name="plot")
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--output", default=".", show_default=True, type=click.Path(path_type=Path), help="Folder of the pictures."
+)
+@click.option("--method", "shown", multiple=True, help="To compare; may be repeated; all where left out.")
+@click.option("--format", "form", type=click.Choice(plots.FORMATS), default="svg", show_default=True)
+def plot_command(folders: tuple[Path, ...], output: Path, shown: tuple[str, ...], form: str) -> None:
+    """Draw the runs in FOLDERS: recovery by problem, by S, by expressions used and by noise, and time."""
+    records = _read(folders)
+    for plot in plots.PLOTS:
+        path = plots.save(plot, records, output, shown=shown, form=form)
+        click.echo(f"{plot.name}: skipped, as it needs records of {plot.needs}." if path is None else str(path))
+
+
+@bench_commands.command(name="pack")
+@click.argument("folder", type=click.Path(path_type=Path))
+def pack_command(folder: Path) -> None:
+    """Compress the records in FOLDER into one file, to keep; runs, tables and pictures go on from it."""
+    store = _store(folder)
+    count = store.pack()
+    click.echo(f"{count:,} records, {store.packed.stat().st_size:,} bytes, in {store.packed}")
+
+
+def _read(folders: tuple[Path, ...]) -> list[RunRecord]:
+    return [record for folder in folders for record in _store(folder).read()]
+
+
+def _store(folder: Path) -> Store:
+    store = Store(folder)
+    if not store.exists:
+        expected = f"`{store.path.name}` or `{store.packed.name}`"
+        raise DataError(f"`{folder}` must be a folder of records, but it has no {expected}.")
+    return store
+
+
+def _line(record: RunRecord) -> str:
+    outcome = record.error or f"{record.verdict}, {record.charged:,} expressions, {record.cpu_seconds:.2f} s"
+    return f"{record.method} {record.problem} seed {record.seed}: {outcome}"
+
+
+def _seeds(text: str) -> range:
+    first, colon, end = text.partition(":")
+    try:
+        seeds = range(int(first or 0), int(end)) if colon else range(int(first), int(first) + 1)
+    except ValueError as error:
+        raise SettingsError(f"`--seeds` must be a range such as 0:25, or one number, but it is `{text}`.") from error
+    if len(seeds) == 0 or seeds[0] < 0:
+        raise SettingsError(f"`--seeds` must hold at least one seed, none below 0, but it is `{text}`.")
+    return seeds
+
+
+def _levels(text: str) -> list[float]:
+    try:
+        levels = [float(level) for level in text.split(",")]
+    except ValueError as error:
+        raise SettingsError(f"`--noise` must be numbers such as 0.001,0.01, but it is `{text}`.") from error
+    if not all(0.0 <= level < float("inf") for level in levels):
+        raise SettingsError(f"`--noise` must be levels of at least 0, but it is `{text}`.")
+    return levels
+
+
+def _picture(x: Floats, y: Floats, width: int = 60, height: int = 12) -> str:
+    """Draw points as text: the first variable to the right, y upwards."""
+    cells = [[" "] * width for _ in range(height)]
+    for column, line in set(zip(_places(x, width), _places(y, height), strict=True)):
+        cells[height - 1 - line][column] = "*"
+    labels = [f"{y.max():10.4g}", *[" " * 10] * (height - 2), f"{y.min():10.4g}"]
+    lines = [f"{label} |{''.join(cell)}" for label, cell in zip(labels, cells, strict=True)]
+    return "\n".join([*lines, " " * 11 + "+" + "-" * width, f"{' ' * 11} {x.min():<.4g}{x.max():>{width - 8}.4g}"])
+
+
+def _places(values: Floats, count: int) -> list[int]:
+    """Return in which of so many cells each value lies, from the least to the greatest."""
+    least, greatest = values.min(), values.max()
+    places: list[int] = np.rint((values - least) / ((greatest - least) or 1.0) * (count - 1)).astype(int).tolist()
+    return places

@@ -1,0 +1,102 @@
+"""Approximate completion: what each node should have been, and which sub-expression comes nearest to that.
+
+All contexts meet all sub-expressions in a few matrix products. Axis letters: C contexts, K sub-expressions, M samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from symseed import _core, arithmetic
+from symseed.arrays import Floats
+from symseed.data.dataset import Dataset
+from symseed.language.population import Population
+
+
+@dataclass(frozen=True, slots=True)
+class Wisher:
+    """Knows what the nodes of a formula should have been, on some samples of a dataset."""
+
+    dataset: Dataset
+    """The samples."""
+    moved: Dataset
+    """The same with a target that is a little larger, to see how far each node follows it."""
+    change: float
+
+    @classmethod
+    def of(cls, dataset: Dataset, samples: int) -> Wisher:
+        """Take so many samples at most, spread over the data; all count by their squared errors."""
+        rows = np.arange(len(dataset))
+        if len(rows) > samples:
+            rows = rows[np.arange(samples) * len(rows) // samples]
+        few = Dataset.of(dataset.X[rows], dataset.y[rows], dataset.weights[rows], dataset.names)
+        change = 1e-4 * (few.deviation or 1.0)
+        return cls(few, Dataset.of(few.X, few.y + change, few.weights, few.names), change)
+
+    def wishes(self, row: Population) -> tuple[Floats, Floats]:
+        """Return what each node of one row should have been, and how much an error there matters, (length, M) each.
+
+        Both are not finite where no inverse leads to a node.
+        """
+        wish, moved = (
+            _core.semantics(row.library.vocabulary, data.samples, row.tokens, row.lengths, row.constants)[1]
+            for data in (self.dataset, self.moved)
+        )
+        with np.errstate(all="ignore"):
+            return wish, (self.change / (moved - wish)) ** 2 * self.dataset.weights
+
+
+def plain_errors(wishes: Floats, weights: Floats, values: Floats) -> Floats:
+    """Return the weighted squared error of every sub-expression, as it is, for every wish, (C, K)."""
+    with np.errstate(all="ignore"):
+        weighted = weights * wishes
+        square = arithmetic.product(weights, (values * values).T)
+        error = (weighted * wishes).sum(axis=1)[:, None] - 2.0 * arithmetic.product(weighted, values.T) + square
+        return np.where(np.isfinite(error), np.maximum(error, 0.0), np.inf)
+
+
+def affine_errors(wishes: Floats, weights: Floats, values: Floats) -> Floats:
+    """Return the weighted squared error of the best offset + factor * value for every wish, (C, K).
+
+    Args:
+        wishes: (C, M) what each node should have been.
+        weights: (C, M) how much an error there matters to the whole.
+        values: (K, M) of the sub-expressions.
+    """
+    with np.errstate(all="ignore"):
+        total = weights.sum(axis=1)[:, None]
+        weighted = weights * wishes
+        wish_mean = weighted.sum(axis=1)[:, None] / total
+        wish_square = (weighted * wishes).sum(axis=1)[:, None] - total * wish_mean**2
+        mean = arithmetic.product(weights, values.T) / total
+        square = arithmetic.product(weights, (values * values).T) - total * mean**2
+        cross = arithmetic.product(weighted, values.T) - total * wish_mean * mean
+        error = wish_square - np.where(square > 1e-12 * total * mean**2, cross**2 / square, 0.0)
+        return np.where(np.isfinite(error), np.maximum(error, 0.0), np.inf)
+
+
+def affine_fit(wish: Floats, weight: Floats, value: Floats) -> tuple[float, float]:
+    """Return the offset and the factor that bring one sub-expression nearest to one wish."""
+    root = np.sqrt(weight)
+    design = np.stack([root, root * value], axis=1)
+    offset, factor = arithmetic.least_squares(design, root * wish)
+    return float(offset), float(factor)
+
+
+def pair_errors(target: Floats, weights: Floats, values: Floats) -> Floats:
+    """Return the weighted squared error of the best a + b * u + c * v for every pair of sub-expressions, (K, K)."""
+    with np.errstate(all="ignore"):
+        root = np.sqrt(weights)
+        centred = root * (values - (arithmetic.product(values, weights) / weights.sum())[:, None])
+        centred = centred / arithmetic.norms(centred, axis=1)[:, None]
+        goal = root * (target - arithmetic.dot(target, weights) / weights.sum())
+        gram = arithmetic.product(centred, centred.T)
+        along = arithmetic.product(centred, goal)
+        determinant = 1.0 - gram**2
+        explained = (
+            along[:, None] ** 2 + along[None, :] ** 2 - 2.0 * gram * along[:, None] * along[None, :]
+        ) / determinant
+        error = np.where(determinant > 1e-9, arithmetic.dot(goal, goal) - explained, np.inf)
+        return np.where(np.isfinite(error), np.maximum(error, 0.0), np.inf)

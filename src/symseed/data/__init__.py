@@ -1,0 +1,8 @@
+"""What is explained: samples with weights, the losses of errors on them, and the tables they come from."""
+
+from __future__ import annotations
+
+from symseed.data.dataset import Dataset
+from symseed.data.losses import Loss
+
+__all__ = ["Dataset", "Loss"]

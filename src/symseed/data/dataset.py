@@ -1,0 +1,203 @@
+"""Data: a table of inputs, a target, and weights, checked once and never changed.
+
+Axis letters: M samples, V variables.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from symseed import _core
+from symseed.arrays import Floats, floats
+from symseed.data.losses import Loss, Ruler
+from symseed.errors import DataError, SettingsError
+
+LARGEST_EXACT = 2**53
+"""Beyond it float64 does not tell all whole numbers apart."""
+ROUNDING = 1e-15
+"""Errors below this share of y's root mean square are rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Finite float64 arrays of matching shapes, read-only; build one with `Dataset.of`."""
+
+    X: Floats  # (M, V)
+    y: Floats  # (M,)
+    weights: Floats  # (M,), at least one of them positive
+    names: tuple[str, ...]  # of the V columns
+    loss: Loss | None = None  # what an error costs; None: its square
+
+    @classmethod
+    def of(
+        cls,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        weights: npt.ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Dataset:
+        """Check and copy arrays.
+
+        Args:
+            X: (M, V); one column may be given as (M,).
+            y: (M,); a column (M, 1) is taken too.
+            weights: (M,), not negative; one for each sample where left out.
+            names: of the columns; x1, x2, ... where left out.
+
+        Raises:
+            DataError: naming the array and column, and what was found there.
+        """
+        table = floats(X, "X")
+        if table.ndim == 1:
+            table = table[:, None]
+        if table.ndim != 2 or table.shape[0] == 0 or table.shape[1] == 0:
+            raise DataError(
+                f"`X` must be a table of samples by variables, at least one of each, but its shape is {table.shape}."
+            )
+        target = floats(y, "y")
+        if target.ndim == 2 and target.shape[1] == 1:
+            target = target[:, 0]
+        _check_length(target, "y", len(table))
+        weight = np.ones(len(table)) if weights is None else floats(weights, "weights")
+        _check_length(weight, "weights", len(table))
+        labels = tuple(f"x{i + 1}" for i in range(table.shape[1])) if names is None else tuple(names)
+        if len(labels) != table.shape[1]:
+            raise DataError(f"`names` must name each of the {table.shape[1]} columns of `X`, but has {len(labels)}.")
+        if len(set(labels)) != len(labels) or not all(isinstance(label, str) and label for label in labels):
+            raise DataError(f"`names` must be different texts, none of them empty, but they are {labels[:10]}.")
+        for column, label in enumerate(labels):
+            _check_finite(table[:, column], f"Column `{label}` of `X`")
+        _check_finite(target, "`y`")
+        _check_finite(weight, "`weights`")
+        if weight.min() < 0.0 or weight.max() == 0.0:
+            raise DataError(
+                "`weights` must not be negative, and not all 0. Leave them out to weigh every sample alike."
+            )
+        with np.errstate(over="ignore"):
+            if not np.isfinite(weight.sum()):
+                raise DataError("`weights` must have a sum within float64, but theirs is larger. Divide them by it.")
+        return cls(_frozen(table), _frozen(target), _frozen(weight), labels)
+
+    def __len__(self) -> int:
+        """Return M."""
+        return len(self.y)
+
+    @functools.cached_property
+    def deviation(self) -> float:
+        """Weighted standard deviation of y (of the population, not estimated): exactly 0 where y is constant."""
+        counted = self.y[self.weights > 0.0]
+        if counted.min() == counted.max():
+            return 0.0
+        # In units of the largest value, so that squares neither overflow nor vanish.
+        unit = float(np.abs(self.y).max())
+        scaled = self.y / unit
+        mean = np.average(scaled, weights=self.weights)
+        return unit * float(np.sqrt(np.average((scaled - mean) ** 2, weights=self.weights)))
+
+    @functools.cached_property
+    def total_weight(self) -> float:
+        """Sum of the weights."""
+        return float(self.weights.sum())
+
+    def take(self, rows: npt.NDArray[np.intp]) -> Dataset:
+        """Return some samples."""
+        return Dataset.of(self.X[rows], self.y[rows], self.weights[rows], self.names).with_loss(self.loss)
+
+    def counted(self) -> Dataset:
+        """Return the samples whose weight is not 0."""
+        rows = np.flatnonzero(self.weights > 0.0)
+        return self if len(rows) == len(self) else self.take(rows)
+
+    def with_loss(self, loss: Loss | None) -> Dataset:
+        """Return the same samples, on which errors cost something else.
+
+        Raises:
+            SettingsError: where the loss does not grow with the error.
+        """
+        if loss is self.loss:
+            return self
+        other = dataclasses.replace(self, loss=loss)
+        other.mean_squares(np.zeros(1))  # The loss is measured at once, so that a bad one is refused early.
+        return other
+
+    @functools.cached_property
+    def rounding(self) -> float:
+        """The mean squared error that is due to rounding."""
+        unit = float(np.abs(self.y).max()) or 1.0
+        return (
+            float(ROUNDING * ROUNDING * np.average((self.y / unit) ** 2, weights=self.weights) * unit * unit) or 1e-300
+        )
+
+    @functools.cached_property
+    def ruler(self) -> Ruler | None:
+        """What tells the size of error that a mean loss amounts to; None for squares."""
+        return None if self.loss is None else Ruler(self.loss, self.y, self.weights, self.deviation)
+
+    def mean_squares(self, error: Floats) -> Floats:
+        """Return mean squared errors, given the core's weighted sums; for another loss, what stands in their place."""
+        mean = error / self.total_weight
+        return mean if self.ruler is None else self.ruler.mean_square(mean)
+
+    @functools.cached_property
+    def samples(self) -> _core.Samples:
+        """What the core reads: a copy of its own."""
+        return _core.Samples(self.X, self.y, self.weights)
+
+    def with_noise(self, level: float, *, seed: int) -> Dataset:
+        """Return the same samples with Gaussian noise in y, of a standard deviation of `level` times y's RMS.
+
+        A pure function of the seed: the same one gives the same draws at every level, only scaled.
+        """
+        if not 0.0 <= level < np.inf or seed < 0:
+            raise SettingsError(f"`level` and `seed` of noise must be at least 0, but they are {level} and {seed}.")
+        # In units of the largest value, so that squares neither overflow nor vanish.
+        unit = float(np.abs(self.y).max()) or 1.0
+        rms = unit * float(np.sqrt(np.average((self.y / unit) ** 2, weights=self.weights)))
+        draws = np.random.default_rng(seed).standard_normal(len(self))
+        return Dataset.of(self.X, self.y + level * rms * draws, self.weights, self.names).with_loss(self.loss)
+
+    def __reduce__(self) -> tuple[Callable[..., Dataset], tuple[object, ...]]:
+        """Pickle what it is made of; what the core reads is built again."""
+        return _restored, (self.X, self.y, self.weights, self.names, self.loss)
+
+
+def _restored(X: Floats, y: Floats, weights: Floats, names: tuple[str, ...], loss: Loss | None) -> Dataset:
+    return Dataset(_frozen(X), _frozen(y), _frozen(weights), names, loss)
+
+
+def warn_of_rounding(what: str) -> None:
+    """Warn that a column holds whole numbers beyond `LARGEST_EXACT`."""
+    warnings.warn(
+        f"{what} holds whole numbers beyond 2^53, which float64 rounds. Subtract what they share.",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def _check_length(array: Floats, name: str, expected: int) -> None:
+    if array.ndim != 1 or len(array) != expected:
+        raise DataError(
+            f"`{name}` must have one value for each of the {expected} samples of `X`, but its shape is {array.shape}."
+        )
+
+
+def _check_finite(values: Floats, what: str) -> None:
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise DataError(
+            f"{what} must be finite, but holds {values[bad[0]]} in row {bad[0]} ({len(bad)} such values in all). "
+            "Leave those samples out, or fill them."
+        )
+
+
+def _frozen(array: Floats) -> Floats:
+    copy = np.array(array, dtype=np.float64, order="C")
+    copy.setflags(write=False)
+    return copy

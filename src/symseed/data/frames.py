@@ -1,0 +1,242 @@
+"""Tables as users have them: arrays and data frames of any kind, read as float64 with a name for each column.
+
+What cannot be read is refused with a sentence that names the column, what was found there, and what to do.
+"""
+
+from __future__ import annotations
+
+import collections
+import sys
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from symseed.arrays import Floats
+from symseed.data.dataset import LARGEST_EXACT, warn_of_rounding
+from symseed.errors import DataError, listed, shown
+
+_KINDS = {"M": "dates", "m": "durations", "U": "text", "S": "bytes", "V": "records"}
+_CURES = {
+    "text": "Turn it into numbers, or leave it out.",
+    "bytes": "Turn it into numbers, or leave it out.",
+    "categories": "Encode it as numbers, or leave it out.",
+    "dates": "Turn them into numbers, such as days since the first.",
+    "durations": "Turn them into numbers, such as seconds.",
+}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Table:
+    """Columns of finite numbers."""
+
+    values: Floats  # (M, V)
+    names: tuple[str, ...]
+    """How formulas call the columns."""
+    labels: tuple[Hashable, ...] | None
+    """How the frame calls them; None where they came as an array."""
+
+
+def read(X: Any, *, labels: Sequence[Hashable] | None = None) -> Table:
+    """Read a table.
+
+    Args:
+        labels: of the columns to take from a frame, in this order; an array is taken whole.
+
+    Raises:
+        DataError: where it is not a table of finite numbers.
+        TypeError: where a cell is an object that is nothing like a number.
+    """
+    if nw.dependencies.is_into_dataframe(X):
+        return _read_frame(X, labels)
+    array = _array(X, "X")
+    if array.ndim != 2:
+        raise DataError(
+            f"`X` must be a table of rows by columns, but its shape is {array.shape}. Reshape your data: "
+            "X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."
+        )
+    _check_size(array.shape)
+    names = tuple(f"x{i + 1}" for i in range(array.shape[1]))
+    if array.dtype.kind in "biuf":
+        values = _plain(array, [f"`{name}`" for name in names])
+    else:
+        values = np.stack([_numbers(array[:, i], _column(name)) for i, name in enumerate(names)], axis=1)
+    _check_finite(values, names)
+    return Table(values, names, None)
+
+
+def read_values(values: Any, what: str, rows: int) -> Floats:
+    """Read one value for each row, or several: (M,) or (M, K)."""
+    if nw.dependencies.is_into_dataframe(values):
+        table = _read_frame(values, None, what)
+        array = table.values
+    else:
+        given = _array(values, what)
+        if given.ndim not in (1, 2):
+            raise DataError(f"`{what}` must have one value for each row of `X`, but its shape is {given.shape}.")
+        columns = [_numbers(column, f"`{what}`") for column in (given.T if given.ndim == 2 else [given])]
+        array = (
+            np.stack(columns, axis=1) if given.ndim == 2 and columns else np.asarray(columns[0] if columns else given)
+        )
+    if len(array) != rows:
+        raise DataError(f"`{what}` must have a value for each of the {rows} rows of `X`, but it has {len(array)}.")
+    _check_finite(array.reshape(rows, -1), None, what)
+    return array
+
+
+def _read_frame(frame: Any, labels: Sequence[Hashable] | None, what: str = "X") -> Table:
+    # pyarrow calls the data of its columns `columns`.
+    own: list[Hashable] = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
+    twice, times = collections.Counter(own).most_common(1)[0] if own else (None, 0)
+    if times > 1:
+        raise DataError(f"The columns of `{what}` must have different names, but `{shown(twice)}` is there twice.")
+    # By place, because names that are whole numbers would be taken for places.
+    series = dict(zip(own, nw.from_native(frame, eager_only=True).iter_columns(), strict=True))
+    if labels is not None:
+        missing = [str(label) for label in labels if label not in series]
+        if missing:
+            raise DataError(
+                f"`{what}` must have the columns that were fitted, but it lacks {listed(missing)}; it has "
+                f"{listed([str(label) for label in own])}. Add or rename them."
+            )
+        own = list(labels)
+    _check_size((len(frame), len(own)))
+    names = tuple(_name(label, place) for place, label in enumerate(own))
+    if len(set(names)) < len(names):
+        raise DataError(f"The columns of `{what}` must have names that differ as text, but they are {listed(names)}.")
+    columns = [_series(series[label], _column(name, what)) for label, name in zip(own, names, strict=True)]
+    values = np.stack(columns, axis=1)
+    _check_finite(values, names, what)
+    return Table(values, names, tuple(own))
+
+
+def _series(series: Any, what: str) -> Floats:
+    """One column of a frame."""
+    dtype = series.dtype
+    kinds = {
+        "categories": (nw.Categorical, nw.Enum),
+        "text": (nw.String,),
+        "bytes": (nw.Binary,),
+        "dates": (nw.Date, nw.Datetime, nw.Time),
+        "durations": (nw.Duration,),
+    }
+    for kind, types in kinds.items():
+        if isinstance(dtype, types):
+            raise DataError(_refusal(what, kind))
+    return _numbers(np.asarray(series.to_numpy()), what)
+
+
+def _array(values: Any, what: str) -> npt.NDArray[Any]:
+    if hasattr(values, "toarray") and hasattr(values, "nnz"):
+        raise DataError(f"`{what}` is a sparse matrix, but formulas need every value: give {what}.toarray().")
+    if hasattr(values, "collect") and hasattr(values, "collect_schema"):
+        raise DataError(f"`{what}` is a frame that has not been computed yet: give {what}.collect().")
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise DataError(f"`{what}` is a masked array with hidden values. Leave those rows out, or fill them.")
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise DataError(f"`{what}` must be a table of numbers, but its rows differ in length.") from error
+
+
+def _missing_values() -> tuple[Any, ...]:
+    # Whoever has a value of pandas has imported it; whoever has not need not wait for it.
+    pandas = sys.modules.get("pandas")
+    return (None,) if pandas is None else (None, pandas.NA, pandas.NaT)
+
+
+def _numbers(column: npt.NDArray[Any], what: str) -> Floats:
+    """Read one column as float64."""
+    kind = column.dtype.kind
+    if kind in "biuf":
+        return _plain(column, (what,))
+    if kind == "c":
+        raise DataError(f"Complex data not supported: {what} must hold real numbers. Give real and imaginary parts.")
+    if kind in _KINDS:
+        raise DataError(_refusal(what, _KINDS[kind]))
+    nothing = _missing_values()
+    missing = np.flatnonzero([any(value is other for other in nothing) for value in column])
+    if len(missing):
+        raise DataError(_unusable(what, "a missing value", int(missing[0]), len(missing)))
+    out = np.empty(len(column))
+    is_rounded = False
+    for row, value in enumerate(column):
+        if isinstance(value, (str, bytes)):
+            raise DataError(
+                f"{what} must hold numbers, but has the text {shown(value)!r} in row {row}. {_CURES['text']}"
+            )
+        if isinstance(value, (complex, np.complexfloating)):
+            raise DataError(f"Complex data not supported: {what} must hold real numbers, but has {value} in row {row}.")
+        try:
+            out[row] = value
+        except OverflowError:
+            out[row] = np.inf
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"{what} must hold numbers, but has a {type(value).__name__} in row {row} (each argument must be a "
+                "string of digits or a number). Turn it into numbers, or leave it out."
+            ) from error
+        else:
+            is_rounded |= isinstance(value, int) and abs(value) > LARGEST_EXACT
+    if is_rounded:
+        warn_of_rounding(what)
+    return out
+
+
+def _plain(array: npt.NDArray[Any], names: Sequence[str]) -> Floats:
+    """Read an array of a numeric type, and warn where float64 cannot tell its whole numbers apart."""
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size:
+        large = (array > LARGEST_EXACT) | (array < -LARGEST_EXACT)
+        if large.any():
+            name = names[int(np.flatnonzero(large.reshape(-1, len(names)).any(axis=0))[0])]
+            warn_of_rounding(name)
+    with np.errstate(over="ignore"):  # what float64 does not hold is refused as infinite
+        return np.array(array, dtype=np.float64, order="C")
+
+
+def _check_size(shape: tuple[int, ...]) -> None:
+    for count, noun in zip(shape, ("sample", "feature"), strict=True):
+        if count == 0:
+            raise DataError(f"`X` has 0 {noun}(s) (shape={shape}) while a minimum of 1 is required. Give it some data.")
+
+
+def _check_finite(values: Floats, names: Sequence[str] | None, what: str = "X") -> None:
+    if np.isfinite(values).all():
+        return
+    bad = ~np.isfinite(values)
+    column = int(np.flatnonzero(bad.any(axis=0))[0])
+    row = int(np.flatnonzero(bad[:, column])[0])
+    found = "NaN" if np.isnan(values[row, column]) else str(values[row, column])
+    where = f"`{what}`" if names is None else _column(names[column], what)
+    raise DataError(_unusable(where, found, row, int(bad[:, column].sum())))
+
+
+def _unusable(what: str, found: str, row: int, count: int) -> str:
+    return (
+        f"{what} must be finite, but has {found} in row {row} ({count} such values in all). Leave those rows out, or "
+        "fill them."
+    )
+
+
+def _refusal(what: str, kind: str) -> str:
+    return f"{what} must hold numbers, but holds {kind}. {_CURES.get(kind, 'Leave it out.')}"
+
+
+def _name(label: Hashable, place: int) -> str:
+    """How formulas call a column: by its own name, and `x` before a whole number, which would read as a number."""
+    if isinstance(label, str):
+        name = str.__str__(label) or f"x{place + 1}"
+    else:
+        name = f"x{label}" if isinstance(label, (int, np.integer)) else str(label)
+    if any("\ud800" <= character <= "\udfff" for character in name):
+        raise DataError(
+            f"The names of columns must be text, but {shown(name)!r} has bytes in it that are none. Rename it."
+        )
+    return name
+
+
+def _column(name: str, table: str = "X") -> str:
+    return f"Column `{shown(name)}` of `{table}`"

@@ -1,0 +1,260 @@
+"""Formulas as objects that compute: a NumPy function, a PyTorch module, an ONNX model.
+
+M rows, V columns of the data. PyTorch and ONNX are imported when they are asked for. Like the texts of `exporting`,
+their graphs go on with plain IEEE values where `Expression.evaluate` says NaN: an infinity may vanish (1 / inf), a NaN
+may not.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from symseed.arrays import floats
+from symseed.errors import DataError, SettingsError
+from symseed.export.source import check, shown, variables
+from symseed.language.expression import Expression
+from symseed.language.tokens import TokenKind
+
+Tensor: TypeAlias = Any
+"""PyTorch's and ONNX's types are not at hand where these are not installed."""
+_OPSET = 17
+_IR_VERSION = 8  # the oldest that has this opset, so that older readers take it too
+
+
+@dataclass(frozen=True, slots=True)
+class NumpyFunction:
+    """A formula as a function of arrays, one for each variable that occurs, in the order of their columns."""
+
+    expression: Expression
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names, in the order of the arguments."""
+        return tuple(token.name for token in variables(self.expression))
+
+    def __call__(self, *arguments: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the values, of the shape to which the arguments broadcast; NaN where there is no finite value."""
+        used = variables(self.expression)
+        if len(arguments) != len(used):
+            raise DataError(
+                f"Expected {len(used)} arrays, for {', '.join(self.names) or 'no variables'}, "
+                f"but {len(arguments)} were given."
+            )
+        shape = np.broadcast_shapes(*map(np.shape, arguments))
+        columns = 1 + max((token.column for token in self.expression.library.variables), default=-1)
+        table = np.zeros((*shape, columns))
+        for token, array in zip(used, arguments, strict=True):
+            table[..., token.column] = floats(array, token.name).reshape(np.shape(array))
+        return self.expression.evaluate(table.reshape(math.prod(shape), columns)).reshape(shape)
+
+
+def to_numpy(expression: Expression) -> NumpyFunction:
+    """Return a formula as a function of NumPy arrays. It computes as a search does, and can be pickled."""
+    return NumpyFunction(expression)
+
+
+def to_torch(expression: Expression, *, dtype: Tensor = None) -> Tensor:
+    """Return a formula as a `torch.nn.Module` from `(..., V)` to `(...,)`, the data's columns in their order.
+
+    Its fitted constants are the parameter `constants`, in the order in which they stand in the formula, so that they
+    can be trained further; literals stay. A constant that is an exponent has no gradient (NaN) where its base is
+    negative.
+
+    Args:
+        expression: the formula.
+        dtype: of the constants and of what is computed; None is float64.
+
+    Raises:
+        SettingsError: where PyTorch is not installed, or an operator has no form in it.
+    """
+    torch = _installed("torch", "PyTorch")
+    operators = torch_operators(torch)
+    expression = expression.expanded()
+    check(expression, operators, "PyTorch")
+    chosen = torch.float64 if dtype is None else dtype
+
+    class Formula(torch.nn.Module):  # type: ignore[misc, name-defined]
+        """A formula found by symseed."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            fitted = [
+                value
+                for token, value in zip(expression.tokens, expression.constants, strict=True)
+                if token.kind is TokenKind.CONSTANT
+            ]
+            self.constants = torch.nn.Parameter(torch.tensor(fitted, dtype=chosen))
+
+        def forward(self, x: Tensor) -> Tensor:
+            x = x.to(self.constants.dtype)
+            constants = list(self.constants)
+            waiting: list[Tensor] = []
+            for token in reversed(expression.tokens):
+                if token.kind is TokenKind.VARIABLE:
+                    waiting.append(x[..., token.column])
+                elif token.kind is TokenKind.CONSTANT:
+                    waiting.append(constants.pop())
+                elif token.kind is TokenKind.LITERAL:
+                    waiting.append(torch.full((), token.value, dtype=x.dtype, device=x.device))
+                else:
+                    waiting.append(operators[token.name](*(waiting.pop() for _ in range(token.arity))))
+            return waiting[0].expand(x.shape[:-1])
+
+        def extra_repr(self) -> str:
+            return str(expression)
+
+        def __reduce__(self) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
+            # A class made in a function cannot be found by its name; the formula and the constants suffice.
+            return _restored, (expression, self.constants)
+
+    return Formula()
+
+
+def _restored(expression: Expression, constants: Tensor) -> Tensor:
+    module = to_torch(expression, dtype=constants.dtype)
+    module.constants = constants
+    return module
+
+
+def torch_operators(torch: Any) -> dict[str, Callable[..., Tensor]]:
+    """Each operator of `opcodes.hpp` in PyTorch's terms."""
+    return {
+        "add": lambda a, b: a + b,
+        "sub": lambda a, b: a - b,
+        "mul": lambda a, b: a * b,
+        "div": lambda a, b: a / b,
+        "pow": lambda a, b: torch.pow(a, b) + 0.0 * a + 0.0 * b,  # 1 ** NaN and NaN ** 0 are 1
+        "min": torch.minimum,
+        "max": torch.maximum,
+        "sin": torch.sin,
+        "cos": torch.cos,
+        "tan": torch.tan,
+        "exp": torch.exp,
+        "log": torch.log,
+        "sqrt": torch.sqrt,
+        "square": lambda a: a * a,
+        "cube": lambda a: a * a * a,
+        "quartic": lambda a: (a * a) * (a * a),
+        "inv": lambda a: 1.0 / a,
+        "neg": lambda a: -a,
+        "abs": torch.abs,
+        "tanh": torch.tanh,
+        "sigmoid": torch.sigmoid,
+        "expneg": lambda a: torch.exp(-a),
+        "logabs": lambda a: torch.log(torch.abs(a)),
+    }
+
+
+class _Graph:
+    """An ONNX graph while it is built; values are known by their names."""
+
+    def __init__(self, onnx: Any) -> None:
+        self._make, self._types = onnx.helper, onnx.TensorProto
+        self.nodes: list[Tensor] = []
+        self.numbers: list[Tensor] = []
+
+    def __call__(self, kind: str, *inputs: str, output: str = "", **attributes: int) -> str:
+        """Add a node, by ONNX's name for its operator; return what its output is called."""
+        name = output or f"t{len(self.nodes) + 1}"
+        self.nodes.append(self._make.make_node(kind, inputs, [name], **attributes))
+        return name
+
+    def number(self, value: float) -> str:
+        """Add a number: an index if it is an int."""
+        kind = self._types.INT64 if isinstance(value, int) else self._types.DOUBLE
+        self.numbers.append(self._make.make_tensor(f"c{len(self.numbers) + 1}", kind, (), [value]))
+        return str(self.numbers[-1].name)
+
+
+ONNX_OPERATORS: dict[str, Callable[..., str]] = {
+    "add": lambda graph, a, b: graph("Add", a, b),
+    "sub": lambda graph, a, b: graph("Sub", a, b),
+    "mul": lambda graph, a, b: graph("Mul", a, b),
+    "div": lambda graph, a, b: graph("Div", a, b),
+    # 1 ** NaN and NaN ** 0 are 1, so both are added, times 0.
+    "pow": lambda graph, a, b: graph("Add", graph("Add", graph("Pow", a, b), _naught(graph, a)), _naught(graph, b)),
+    "min": lambda graph, a, b: graph("Min", a, b),
+    "max": lambda graph, a, b: graph("Max", a, b),
+    "sin": lambda graph, a: graph("Sin", a),
+    "cos": lambda graph, a: graph("Cos", a),
+    "tan": lambda graph, a: graph("Div", graph("Sin", a), graph("Cos", a)),  # onnxruntime has no Tan of float64
+    "exp": lambda graph, a: graph("Exp", a),
+    "log": lambda graph, a: graph("Log", a),
+    "sqrt": lambda graph, a: graph("Sqrt", a),
+    "square": lambda graph, a: graph("Mul", a, a),
+    "cube": lambda graph, a: graph("Mul", graph("Mul", a, a), a),
+    "quartic": lambda graph, a: graph("Mul", graph("Mul", a, a), graph("Mul", a, a)),
+    "inv": lambda graph, a: graph("Reciprocal", a),
+    "neg": lambda graph, a: graph("Neg", a),
+    "abs": lambda graph, a: graph("Abs", a),
+    "tanh": lambda graph, a: graph("Tanh", a),
+    # onnxruntime's Sigmoid is 0 at -40.
+    "sigmoid": lambda graph, a: graph("Reciprocal", graph("Add", graph("Exp", graph("Neg", a)), graph.number(1.0))),
+    "expneg": lambda graph, a: graph("Exp", graph("Neg", a)),
+    "logabs": lambda graph, a: graph("Log", graph("Abs", a)),
+}
+"""Each operator of `opcodes.hpp` in ONNX's terms."""
+
+
+def _naught(graph: _Graph, a: str) -> str:
+    return graph("Mul", a, graph.number(0.0))
+
+
+def to_onnx(expression: Expression, columns: int | None = None) -> Tensor:
+    """Return a formula as an ONNX model of float64, opset 17: its input `X` is `(M, V)`, its output `y` is `(M,)`.
+
+    V is `columns`, or as many as the formula's library has; which is which stands in the documentation of `X`. The
+    formula's numbers are initializers.
+
+    Raises:
+        SettingsError: where `onnx` is not installed, or an operator has no form in it.
+    """
+    onnx = _installed("onnx", "ONNX")
+    expression = expression.expanded()
+    check(expression, ONNX_OPERATORS, "ONNX")
+    graph = _Graph(onnx)
+    waiting: list[str] = []
+    for token, value in zip(reversed(expression.tokens), reversed(expression.constants), strict=True):
+        if token.kind is TokenKind.VARIABLE:
+            waiting.append(graph("Gather", "X", graph.number(token.column), axis=1))
+        elif token.arity == 0:
+            waiting.append(graph.number(float(value if token.kind is TokenKind.CONSTANT else token.value)))
+        else:
+            waiting.append(ONNX_OPERATORS[token.name](graph, *(waiting.pop() for _ in range(token.arity))))
+    # A formula without variables has as many values as there are rows.
+    graph("Expand", waiting[0], graph("Shape", "X", start=0, end=1), output="y")
+
+    make, double = onnx.helper, onnx.TensorProto.DOUBLE
+    names = expression.library.variables
+    width = columns or 1 + max((token.column for token in names), default=-1)
+    legend = "\n".join(f"column {token.column + 1}: {shown(token.name)}" for token in names)
+    built = make.make_graph(
+        graph.nodes,
+        "formula",
+        [make.make_tensor_value_info("X", double, ["M", width], doc_string=legend)],
+        [make.make_tensor_value_info("y", double, ["M"])],
+        initializer=graph.numbers,
+    )
+    model = make.make_model(built, opset_imports=[make.make_opsetid("", _OPSET)], producer_name="symseed")
+    model.ir_version = _IR_VERSION
+    onnx.checker.check_model(model)
+    return model
+
+
+def _installed(package: str, title: str) -> Any:
+    """Import a package that is not a dependency."""
+    try:
+        return importlib.import_module(package)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
+        raise SettingsError(
+            f"This export needs {title}, but `{package}` is not installed. Install it: pip install {package}."
+        ) from None

@@ -1,0 +1,304 @@
+"""Formulas as source text: Python, C, Julia and Excel, beside sympy and LaTeX.
+
+A text is written token by token, each operator as `exporting_languages` says. Names of columns become safe identifiers,
+and stand as they are only in comments, where every character that could end a comment, a string or a cell is written as
+its code point, such as <U+0022>.
+
+What a text computes is what `Expression.evaluate` does, but with plain IEEE values: where `evaluate` says NaN, because
+some intermediate value is not finite, a text goes on with infinity or NaN. A NaN never gets lost on the way (min, max
+and pow are written so that they pass it on). An infinity may: 1 / exp(1000) is 0 in Python, C and Julia. Excel stops
+with an error at the first value that is not finite, and at the sine of 2^27 and beyond; it takes an empty cell for 0.
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import math
+import re
+import types
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from symseed.errors import SettingsError
+from symseed.export import notation
+from symseed.export.languages import (
+    ATOM,
+    BY_NUMBER,
+    BY_WHOLE,
+    EXCEL,
+    JULIA,
+    NEGATIVE,
+    OF_POSITIVE,
+    PYTHON,
+    C,
+    Form,
+    Language,
+    Piece,
+)
+from symseed.language.expression import Expression
+from symseed.language.tokens import OPERATORS, Token, TokenKind
+
+_DEEPEST = 24
+"""Texts that are nested deeper become a statement of their own: parsers have limits, and so have readers."""
+_EXCEL_NESTING = 64
+_EXCEL_COLUMNS = 16_384
+_EXCEL_LARGEST = 9.99999999999999e307
+
+
+def export(expression: Expression, format: str, *, name: str = "formula") -> str:  # noqa: A002 - what it is called
+    """Write a formula as text.
+
+    Args:
+        expression: the formula.
+        format: one of `FORMATS`. `sympy` is text that builds the object where sympy's names are imported; `python` is a
+            module with one function of NumPy arrays, `c` a C99 file with one function of doubles, `julia` a function of
+            numbers (use it with a dot for arrays); their arguments are the variables that occur, in the order of the
+            columns. `excel` is a formula for row 2 of a sheet that holds the data's columns in their order, from A on;
+            the lines after it say which cell is which.
+        name: what the function is called, in Python, C and Julia.
+
+    Numbers have the digits that give back the same float64; Excel itself reads 15 of them.
+
+    Raises:
+        SettingsError: where there is no such format, or it cannot express the formula.
+    """
+    if format not in FORMATS:
+        close = difflib.get_close_matches(str(format).lower(), FORMATS, n=1)
+        meant = f" Did you mean `{close[0]}`?" if close else ""
+        raise SettingsError(f"`format` must be one of {', '.join(FORMATS)}, but it is {format!r}.{meant}")
+    return FORMATS[format](expression.expanded(), name)
+
+
+def variables(expression: Expression) -> list[Token]:
+    """Return the variables that occur, in the order of their columns: the arguments of an exported function."""
+    return sorted(notation.used(expression), key=lambda token: token.column)
+
+
+def check(expression: Expression, known: Collection[str], title: str) -> None:
+    """Refuse operators that a notation does not have, and constants that are not numbers."""
+    for token, value in zip(expression.tokens, expression.constants, strict=True):
+        if token.kind is TokenKind.OPERATOR and token.name not in known:
+            raise SettingsError(
+                f"`{token.name}` is an operator of your own, which {title} cannot express; write the formula with "
+                "other operators, or use it in Python, by `to_numpy`."
+            )
+        if token.kind is TokenKind.CONSTANT and not math.isfinite(value):
+            raise SettingsError(
+                f"The formula's constants must be finite numbers, but one of them is {value}. Fit them first."
+            )
+
+
+def shown(name: str, *, ascii_only: bool = False) -> str:
+    """Return a column's name for a comment: what could end one, or be taken for a formula, as code points.
+
+    Letters and digits, also those of other alphabets, and a few signs stay. No two names become the same.
+    """
+    unsafe = r"[^\w .:()\[\]/%^-]|(?<![A-Za-z0-9])-"  # a minus only where it does not begin anything
+    flags = re.ASCII if ascii_only else 0
+    return re.sub(unsafe, lambda match: notation.code_point(match[0]), name, flags=flags)
+
+
+def _identifiers(expression: Expression, language: Language, name: str) -> dict[Token, str]:
+    """Name the arguments: as the column where that is a safe word, else x1, x2, ... by the column's number."""
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or name in language.words:
+        raise SettingsError(
+            f"`name` must be a word of letters, digits and underscores that {language.title} does not use itself, but "
+            f"it is {name!r}. Give another one."
+        )
+    found: dict[Token, str] = {}
+    for token in variables(expression):
+        number = f"x{token.column + 1}"
+        word = re.sub(r"[^A-Za-z0-9]+", "_", token.name).strip("_") if token.name.isascii() else ""
+        # t1 is an intermediate value, and x1 the first column and no other.
+        is_plain = re.fullmatch(r"[A-Za-z]\w{0,39}", word) and not re.fullmatch(r"[tx]\d+", word)
+        if not is_plain or word in (*language.words, *found.values(), name):
+            word = number
+        while word in (*found.values(), name):
+            word += "_"  # which no word from a column ends with
+        found[token] = word
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """A formula written down: helpers, statements in their order, and the text of the value."""
+
+    helpers: list[str]
+    statements: list[str]
+    value: str
+
+
+def _body(expression: Expression, language: Language, names: Mapping[Token, str]) -> _Body:
+    """Write a formula in a language."""
+    check(expression, language.forms, language.title)
+    statements: list[str] = []
+
+    def held(piece: Piece) -> Piece:
+        """Give a text a name of its own."""
+        name = f"t{len(statements) + 1}"
+        statements.append(language.statement.format(name=name, text=piece.text))
+        return replace(piece, text=name, binding=ATOM, depth=0)
+
+    helpers: dict[str, None] = {}
+    waiting: list[Piece] = []
+    for token, value in zip(reversed(expression.tokens), reversed(expression.constants), strict=True):
+        arguments = [waiting.pop() for _ in range(token.arity)]
+        if token.arity == 0:
+            waiting.append(_leaf(token, value, names))
+            continue
+        form = _form(language, token, arguments)
+        is_closed = all(piece.is_closed for piece in arguments)
+        if is_closed:
+            arguments = [_computed(piece, language) for piece in arguments]
+        if language.statement:
+            arguments = [
+                held(piece)
+                if piece.depth and (form.template.count(f"{{{letter}") > 1 or piece.depth > _DEEPEST)
+                else piece
+                for letter, piece in zip("ab", arguments, strict=False)
+            ]
+        if form.helper:
+            helpers[form.helper] = None
+        text = form.template.format(**dict(zip("ab", arguments, strict=False)))
+        if language.longest and len(text) > language.longest:  # here, because what is written twice grows fast
+            raise SettingsError(
+                f"The text of {language.title} has at most {language.longest} characters, but this one would have "
+                "more. Export a shorter formula, or use another format."
+            )
+        depth = 1 + max(piece.depth for piece in arguments)
+        waiting.append(Piece(text, form.binding, depth, None, is_closed))
+    return _Body(sorted(helpers), statements, waiting[0].text)
+
+
+def _leaf(token: Token, value: float, names: Mapping[Token, str]) -> Piece:
+    if token.kind is TokenKind.VARIABLE:
+        return Piece(names[token])
+    number = float(value if token.kind is TokenKind.CONSTANT else token.value)
+    return Piece(repr(number), NEGATIVE if math.copysign(1.0, number) < 0.0 else ATOM, 0, number, is_closed=True)
+
+
+def _computed(piece: Piece, language: Language) -> Piece:
+    """Write a number as one that is computed with numbers only."""
+    if piece.number is None or language.closed_number == "{text}":
+        return piece
+    return replace(piece, text=language.closed_number.format(text=piece.text), binding=ATOM)
+
+
+def _form(language: Language, token: Token, arguments: Sequence[Piece]) -> Form:
+    """Return an operator's form, or a simpler one where an argument of pow is a number that makes it possible."""
+    kinds = []
+    if token.name == "pow":
+        base, exponent = (piece.number for piece in arguments)
+        if exponent:
+            kinds = [BY_WHOLE, BY_NUMBER] if exponent.is_integer() else [BY_NUMBER]
+        elif base is not None and base > 0.0 and base != 1.0:
+            kinds = [OF_POSITIVE]
+    return next(language.forms[kind] for kind in [*kinds, token.name] if kind in language.forms)
+
+
+def _sympy(expression: Expression, name: str) -> str:  # noqa: ARG001 - an expression has no name
+    import sympy  # slow to load, and for this format only
+
+    check(expression, OPERATORS, "sympy")
+    return str(sympy.srepr(notation.to_sympy(expression)))
+
+
+def _latex(expression: Expression, name: str) -> str:  # noqa: ARG001 - an expression has no name
+    check(expression, OPERATORS, "LaTeX")
+    return notation.to_latex(expression)
+
+
+def _legend(names: Mapping[Token, str], *, ascii_only: bool = False) -> list[str]:
+    """Say which argument is which column."""
+    return [
+        f"{word}: column {token.column + 1}, {shown(token.name, ascii_only=ascii_only)}"
+        for token, word in names.items()
+    ]
+
+
+def _indented(lines: Sequence[str], indent: str) -> str:
+    return "".join(f"{indent}{line}\n" for line in lines)
+
+
+def _python(expression: Expression, name: str) -> str:
+    names = _identifiers(expression, PYTHON, name)
+    body = _body(expression, PYTHON, names)
+    legend = f"\n\n{_indented(_legend(names), '    ')}    " if names else ""
+    return (
+        '"""A formula found by symseed."""\n\nimport numpy as np\n\n\n'
+        f"def {name}({', '.join(names.values())}):\n"
+        f'    """Return the formula\'s value at numbers or arrays.{legend}"""\n'
+        + _indented([f"{word} = np.asarray({word}, dtype=np.float64)" for word in names.values()], "    ")
+        + '    with np.errstate(all="ignore"):\n'
+        + _indented([*body.statements, f"return {body.value}"], "        ")
+    )
+
+
+def _c(expression: Expression, name: str) -> str:
+    names = _identifiers(expression, C, name)
+    body = _body(expression, C, names)
+    arguments = ", ".join(f"double {word}" for word in names.values()) or "void"
+    return (
+        "/* A formula found by symseed, in C99. Link with -lm; do not compile with -ffast-math.\n"
+        + _indented(_legend(names, ascii_only=True), "   ")
+        + f"*/\n#include <math.h>\n\ndouble {name}({arguments})\n{{\n"
+        + _indented([*body.statements, f"return {body.value};"], "    ")
+        + "}\n"
+    )
+
+
+def _julia(expression: Expression, name: str) -> str:
+    names = _identifiers(expression, JULIA, name)
+    body = _body(expression, JULIA, names)
+    arguments = ", ".join(names.values())
+    return (
+        f"# A formula found by symseed. For arrays: {name}.({arguments})\n"
+        + _indented(_legend(names), "# ")
+        + f"function {name}({arguments})\n"
+        + _indented(body.helpers, "    ")
+        + _indented([f"{word} = float({word})" for word in names.values()], "    ")
+        + _indented([*body.statements, f"return {body.value}"], "    ")
+        + "end\n"
+    )
+
+
+def _excel(expression: Expression, name: str) -> str:  # noqa: ARG001 - a cell has no name
+    names = {token: f"{_excel_column(token.column)}2" for token in variables(expression)}
+    numbers = [
+        token.value if token.kind is TokenKind.LITERAL else value
+        for token, value in zip(expression.tokens, expression.constants, strict=True)
+        if token.kind in (TokenKind.LITERAL, TokenKind.CONSTANT)
+    ]
+    large = next((number for number in numbers if abs(number) > _EXCEL_LARGEST), None)
+    if large is not None:
+        raise SettingsError(
+            f"Excel reads numbers up to {_EXCEL_LARGEST}, but the formula has {large}. Use another format."
+        )
+    formula = "=" + re.sub(r"(?<=[\d.])e", "E", _body(expression, EXCEL, names).value)
+    nesting = max(itertools.accumulate((sign == "(") - (sign == ")") for sign in formula))
+    if nesting > _EXCEL_NESTING:
+        raise SettingsError(
+            f"An Excel formula has at most {_EXCEL_NESTING} brackets within each other, but this one has {nesting}. "
+            "Export a shorter formula, or use another format."
+        )
+    return "\n".join([formula, *_legend(names)]) + "\n"
+
+
+def _excel_column(column: int) -> str:
+    if column >= _EXCEL_COLUMNS:
+        raise SettingsError(
+            f"A sheet has {_EXCEL_COLUMNS} columns, but the formula uses column {column + 1}. Use another format."
+        )
+    letters = ""
+    rest = column + 1
+    while rest:
+        rest, digit = divmod(rest - 1, 26)
+        letters = chr(ord("A") + digit) + letters
+    return letters
+
+
+FORMATS: Mapping[str, Callable[[Expression, str], str]] = types.MappingProxyType(
+    {"sympy": _sympy, "latex": _latex, "python": _python, "c": _c, "julia": _julia, "excel": _excel}
+)
+"""What writes each format, of the formula and the function's name."""

@@ -1,0 +1,10 @@
+"""What a formula is: tokens, libraries, expressions, populations, text."""
+
+from __future__ import annotations
+
+from symseed.language.expression import Expression
+from symseed.language.library import Library
+from symseed.language.population import Population
+from symseed.language.tokens import Token, TokenKind
+
+__all__ = ["Expression", "Library", "Population", "Token", "TokenKind"]

@@ -1,0 +1,201 @@
+"""One formula for human eyes: text, depth, complexity, values."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from symseed import _core
+from symseed.arrays import floats
+from symseed.errors import DataError
+from symseed.language import parsing
+from symseed.language.library import Library
+from symseed.language.tokens import ALIASES, CONSTANT_NAME, OPERATORS, Token, TokenKind, literal
+
+_INFIX = {"add": ("+", 1), "sub": ("-", 1), "mul": ("*", 2), "div": ("/", 2), "pow": ("^", 4)}
+_OPERATOR_NAMES = {*OPERATORS, *ALIASES}
+_NEGATIVE = 3  # how tightly a leading minus binds
+_ATOM = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Expression:
+    """One row of a population: token ids in prefix order, and the values of constants beside them.
+
+    Two expressions are equal if they have the same tokens and constants, whatever else their libraries hold.
+    """
+
+    library: Library
+    ids: tuple[int, ...]  # (L,)
+    constants: tuple[float, ...]  # (L,), NaN where the token is not a constant
+
+    @classmethod
+    def parse(cls, text: str, library: Library) -> Expression:
+        """Read infix text, such as `sin(x1 ^ 2) + 3.5`.
+
+        A number is the library's literal of that value if there is one, else a constant. Text is never run as code.
+
+        Raises:
+            ParseError: saying where in the text, and what was expected there.
+        """
+        return cls(library, *parsing.parse_infix(text, library))
+
+    @classmethod
+    def parse_prefix(cls, text: str, library: Library) -> Expression:
+        """Read prefix text, such as `add sin x1 const(3.5)`."""
+        return cls(library, *parsing.parse_prefix(text, library))
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The tokens in prefix order."""
+        return tuple(self.library[i] for i in self.ids)
+
+    def __len__(self) -> int:
+        """Return the number of tokens."""
+        return len(self.ids)
+
+    @property
+    def complexity(self) -> int:
+        """Sum of the tokens' complexities."""
+        return sum(token.complexity for token in self.tokens)
+
+    @property
+    def depth(self) -> int:
+        """Number of tokens on the longest way from the root to a leaf."""
+        waiting: list[int] = []
+        for token in reversed(self.tokens):
+            below = [waiting.pop() for _ in range(token.arity)]
+            waiting.append(1 + max(below, default=0))
+        return waiting[0]
+
+    @property
+    def prefix(self) -> str:
+        """Prefix text; `parse_prefix` reads it back."""
+        words = []
+        for token, value in zip(self.tokens, self.constants, strict=True):
+            is_constant = token.kind is TokenKind.CONSTANT
+            words.append(f"{CONSTANT_NAME}({value!r})" if is_constant else _name(token, reserved=_OPERATOR_NAMES))
+        return " ".join(words)
+
+    def __str__(self) -> str:
+        """Return infix text with no more brackets than needed; `parse` reads back this very expression."""
+        literals = {token.value for token in self.library.tokens if token.kind is TokenKind.LITERAL}
+        waiting: list[tuple[str, int]] = []  # text, and how tightly its outermost operator binds
+        for token, value in zip(reversed(self.tokens), reversed(self.constants), strict=True):
+            arguments = [waiting.pop() for _ in range(token.arity)]
+            waiting.append(_infix(token, value, arguments, literals))
+        return waiting[0][0]
+
+    def __repr__(self) -> str:
+        """Show the formula."""
+        return f"<Expression {self}>"
+
+    def _key(self) -> tuple[tuple[Token, ...], tuple[str, ...]]:
+        return self.tokens, tuple(value.hex() for value in self.constants)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare tokens, and constants bit by bit."""
+        return isinstance(other, Expression) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        """Hash what is compared."""
+        return hash(self._key())
+
+    def expanded(self) -> Expression:
+        """Return the same formula with operators of the user's own written out, where it is known what they stand for.
+
+        One that would make the formula longer than `parsing.MAX_TOKENS` stays as it is.
+        """
+        steps = [step for token in self.tokens for step in token.expansion or ()]
+        if not steps:
+            return self
+        # Arguments are told by whole numbers, all else is a token.
+        meant = {
+            step: OPERATORS[step] if isinstance(step, str) else literal(step) for step in steps if type(step) is not int
+        }
+        library = Library(tuple(dict.fromkeys((*self.library.tokens, *meant.values()))))
+        waiting: list[parsing.Parsed] = []
+        for token, token_id, value in zip(*map(reversed, (self.tokens, self.ids, self.constants)), strict=True):
+            arguments = [waiting.pop() for _ in range(token.arity)]
+            pieces = [
+                arguments[step] if isinstance(step, int) else ((library.tokens.index(meant[step]),), (math.nan,))
+                for step in token.expansion or ()
+            ]
+            if not pieces or sum(len(ids) for ids, _ in pieces) > parsing.MAX_TOKENS:
+                pieces = [((token_id,), (value,)), *arguments]
+            waiting.append(_joined(pieces))
+        return Expression(library, *waiting[0])
+
+    def evaluate(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the formula's values at the rows of `X` (M, V), as (M,); one column may be given as (M,).
+
+        Rows at which it has no finite value get NaN; the others are as in a search.
+        """
+        table = floats(X, "X")
+        table = table[:, None] if table.ndim == 1 else table
+        needed = 1 + max((token.column for token in self.library.variables), default=-1)
+        if table.ndim != 2 or table.shape[1] < needed:
+            raise DataError(f"`X` must be (M, V) with V at least {needed}, but its shape is {table.shape}.")
+        finite = np.isfinite(table).all(axis=1)
+        if finite.all() and len(table):
+            return self._values(table)
+        values = np.full(len(table), np.nan)
+        if finite.any():
+            values[finite] = self._values(table[finite])
+        return values
+
+    def _values(self, table: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Values at finite rows; a block that fails is halved until the failing rows stand alone."""
+        zeros, ones = np.zeros(len(table)), np.ones(len(table))
+        prediction, failure, _ = _core.predictions(
+            self.library.vocabulary,
+            _core.Samples(table, zeros, ones),
+            np.array([self.ids], dtype=np.uint16),
+            np.array([len(self)], dtype=np.int32),
+            np.array([self.constants]),
+            strict=False,
+            threads=1,
+        )
+        if not failure[0] or len(table) == 1:
+            return np.asarray(prediction[0])
+        middle = len(table) // 2
+        return np.concatenate([self._values(table[:middle]), self._values(table[middle:])])
+
+
+def _joined(pieces: Sequence[parsing.Parsed]) -> parsing.Parsed:
+    ids, values = zip(*pieces, strict=True)
+    return tuple(itertools.chain(*ids)), tuple(itertools.chain(*values))
+
+
+def _name(token: Token, reserved: Collection[str] = ()) -> str:
+    """Return a token's name as the parser wants it: variables with unusual or reserved names in backquotes."""
+    is_plain = parsing.is_plain(token.name) and token.name not in reserved
+    if token.kind is not TokenKind.VARIABLE or is_plain:
+        return token.name
+    return "`" + token.name.replace("`", "``") + "`"
+
+
+def _infix(token: Token, value: float, arguments: list[tuple[str, int]], literals: set[float]) -> tuple[str, int]:
+    if token.arity == 0:
+        number = value if token.kind is TokenKind.CONSTANT else token.value
+        if token.kind is TokenKind.VARIABLE:
+            return _name(token), _ATOM
+        if token.kind is TokenKind.CONSTANT and number in literals:
+            return f"{CONSTANT_NAME}({number!r})", _ATOM
+        return repr(number), _NEGATIVE if math.copysign(1.0, number) < 0.0 else _ATOM
+    if token.name in _INFIX:
+        symbol, binding = _INFIX[token.name]
+        (left, left_binding), (right, right_binding) = arguments
+        # Only `^` takes from the right, so equals need brackets on its left, and on the right of the others.
+        is_pow = token.name == "pow"
+        left = left if left_binding >= binding + is_pow else f"({left})"
+        right = right if right_binding >= (_NEGATIVE if is_pow else binding + 1) else f"({right})"
+        return f"{left} {symbol} {right}", binding
+    if token.name == "neg" and arguments[0][1] > _NEGATIVE and not arguments[0][0][0].isdigit():
+        return f"-{arguments[0][0]}", _NEGATIVE
+    return f"{token.name}({', '.join(text for text, _ in arguments)})", _ATOM

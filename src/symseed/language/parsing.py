@@ -1,0 +1,348 @@
+"""Text to tokens: a small grammar of our own. Nothing from outside is ever run as code.
+
+    sum     = product {("+" | "-") product}          product = signed {("*" | "/") signed}
+    signed  = "-" signed | power                     power   = atom ["^" signed]
+    atom    = number | name | `any name` | name "(" sum {"," sum} ")" | "(" sum ")"
+
+`**` is `^`. `const(-2.5)` is a fitted constant of that value, `const` one of 1. A minus directly before a number
+belongs to the number, except where `^` follows (`-2^x` is `-(2^x)`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from symseed.errors import ParseError
+from symseed.language.library import Library
+from symseed.language.tokens import ALIASES, CONSTANT_NAME, TokenKind
+
+MAX_TEXT = 20_000
+"""Longest text, in characters; over a library of long names, as many times the longest as there may be tokens."""
+MAX_TOKENS = 2_000
+"""Largest expression, in tokens."""
+MAX_DIGITS = 60
+"""Longest number, in characters."""
+_LONG_NAME = 100
+
+Parsed: TypeAlias = tuple[tuple[int, ...], tuple[float, ...]]
+
+_NAME = re.compile(r"[^\W\d]\w*")
+_LEXEME = re.compile(
+    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+    rf"|(?P<name>{_NAME.pattern})"
+    r"|`(?P<quoted>(?:[^`]|``)*)`"
+    r"|(?P<symbol>\*\*|[-+*/^(),]))"
+)
+_BINDING = {"+": 1, "-": 1, "*": 2, "/": 2, "neg": 3, "^": 4}
+_NAMES = {"+": "add", "-": "sub", "*": "mul", "/": "div", "^": "pow", "neg": "neg"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Lexeme:
+    kind: Literal["number", "name", "quoted", "symbol", "end"]
+    text: str
+    place: int
+
+    def is_symbol(self, symbol: str) -> bool:
+        """Tell a symbol from a variable of that name in backquotes."""
+        return self.kind == "symbol" and self.text == symbol
+
+
+@dataclass(slots=True)
+class _Pending:
+    """An operator or an open bracket that waits for its end."""
+
+    symbol: str
+    place: int
+    function: str | None = None
+    arguments: int = 0
+
+
+def parse_infix(text: str, library: Library) -> Parsed:
+    """Return the token ids and constants of an infix formula (Dijkstra's shunting-yard: no recursion to exhaust)."""
+    return _Reader(text, library).read()
+
+
+def parse_prefix(text: str, library: Library) -> Parsed:
+    """Return the token ids and constants of prefix words; a constant is `const` or `const(2.5)`."""
+    reader = _Reader(text, library)
+    ids: list[int] = []
+    values: list[float] = []
+    open_slots = 1
+    i = 0
+    while reader.lexemes[i].kind != "end":
+        if open_slots == 0:
+            raise _error(text, reader.lexemes[i], "the end")
+        read, (token_ids, token_values) = reader.prefix_word(i)
+        ids.extend(token_ids)
+        values.extend(token_values)
+        _check_size(ids)
+        open_slots += library[ids[-1]].arity - 1
+        i += read
+    if open_slots:
+        raise _error(text, reader.lexemes[i], f"{open_slots} more argument(s)")
+    return tuple(ids), tuple(values)
+
+
+def is_plain(name: str) -> bool:
+    """Return whether a variable's name needs no backquotes in infix text."""
+    return _NAME.fullmatch(name) is not None and name != CONSTANT_NAME
+
+
+def numbers_in(text: str) -> list[float]:
+    """Return the numbers that a formula names, in order, each once, with a minus where it belongs to the number."""
+    lexemes = _lex(text)
+    found: dict[float, None] = {}
+    for i, lexeme in enumerate(lexemes):
+        if lexeme.kind == "number":
+            value = _number(lexeme, text)
+            found[-value if i and _is_negated(lexemes, i - 1) else value] = None
+    return list(found)
+
+
+def names_in(text: str, longest_name: int = 0) -> set[str]:
+    """Return every name in a formula: of variables, operators and constants."""
+    return {lexeme.text for lexeme in _lex(text, longest_name) if lexeme.kind in ("name", "quoted")}
+
+
+def _lex(text: str, longest_name: int = 0) -> list[_Lexeme]:
+    # Names are the user's own and may be of any length; what we write of them must read back.
+    most = MAX_TEXT if longest_name <= _LONG_NAME else MAX_TOKENS * longest_name
+    if len(text) > most:
+        raise ParseError(f"An expression is at most {most} characters, but this text has {len(text)}.")
+    return [*_lexemes(text), _Lexeme("end", "", len(text))]
+
+
+def _lexemes(text: str) -> Iterator[_Lexeme]:
+    place = 0
+    end = len(text.rstrip())
+    while place < end:
+        match = _LEXEME.match(text, place)
+        if match is None or match.end() == place:
+            place += len(text[place:]) - len(text[place:].lstrip())
+            raise _error(text, _Lexeme("symbol", text[place], place), "a number, a name or an operator")
+        kind = match.lastgroup
+        assert kind in ("number", "name", "quoted", "symbol"), "every alternative of the pattern is a named group"
+        word = match[kind]
+        if kind == "quoted":
+            word = word.replace("``", "`")
+        elif word == "**":
+            word = "^"
+        yield _Lexeme(kind, word, match.start(kind))  # type: ignore[arg-type]
+        place = match.end()
+
+
+def _is_negated(lexemes: list[_Lexeme], i: int) -> bool:
+    """Whether lexeme `i` is a minus that belongs to the number after it."""
+    before = lexemes[i - 1] if i else _Lexeme("symbol", "(", 0)
+    is_prefix = before.kind == "symbol" and before.text != ")"
+    return (
+        lexemes[i].is_symbol("-")
+        and is_prefix
+        and lexemes[i + 1].kind == "number"
+        and not lexemes[i + 2].is_symbol("^")
+    )
+
+
+def _number(lexeme: _Lexeme, text: str) -> float:
+    if lexeme.kind != "number" or len(lexeme.text) > MAX_DIGITS:
+        raise _error(text, lexeme, f"a number of at most {MAX_DIGITS} characters")
+    value = float(lexeme.text)
+    if not math.isfinite(value):
+        raise _error(text, lexeme, "a number within the range of float64")
+    return value
+
+
+def _check_size(ids: Sequence[int]) -> None:
+    if len(ids) > MAX_TOKENS:
+        raise ParseError(f"An expression is at most {MAX_TOKENS} tokens, but this one is larger.")
+
+
+def _printable(text: str) -> str:
+    """Text that does nothing to a terminal: control characters spelled out."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+
+
+def _error(text: str, at: _Lexeme, expected: str) -> ParseError:
+    found = "the end" if at.kind == "end" else f"`{_printable(at.text[:40])}`"
+    around = _printable(text[max(0, at.place - 20) : at.place + 20])
+    return ParseError(f"Expected {expected} at character {at.place + 1}, but found {found} (near `{around}`).")
+
+
+class _Reader:
+    """One text on its way to tokens: finished operands, and what waits for its end."""
+
+    def __init__(self, text: str, library: Library) -> None:
+        self.text = text
+        self.library = library
+        self.lexemes = _lex(text, max(len(token.name) for token in library.tokens))
+        self.operands: list[Parsed] = []
+        self.pending: list[_Pending] = []
+        self.variables = {token.name: i for i, token in enumerate(library.tokens) if token.kind is TokenKind.VARIABLE}
+        self.columns = sorted(self.variables.values(), key=lambda i: library[i].column)
+        self.literals = {token.value: i for i, token in enumerate(library.tokens) if token.kind is TokenKind.LITERAL}
+        self.operators = {token.name: i for i, token in enumerate(library.tokens) if token.kind is TokenKind.OPERATOR}
+        constants = library.ids_of_kind(TokenKind.CONSTANT)
+        self.constant_id = constants[0] if constants else None
+
+    def read(self) -> Parsed:
+        i = 0
+        wants_operand = True
+        while self.lexemes[i].kind != "end":
+            read, wants_operand = self._operand(i) if wants_operand else self._operator(i)
+            i += read
+        if wants_operand:
+            raise _error(self.text, self.lexemes[i], "a number, a name or `(`")
+        self._reduce(0)
+        if self.pending:
+            opened = f"{self.pending[-1].function or ''}(` of character {self.pending[-1].place + 1}"
+            raise _error(self.text, self.lexemes[i], f"`)` (for `{opened})")
+        (result,) = self.operands
+        return result
+
+    def _operand(self, i: int) -> tuple[int, bool]:
+        """Read what may stand where an operand is due; return how many lexemes that was, and what is due next."""
+        lexeme = self.lexemes[i]
+        if _is_negated(self.lexemes, i):
+            self._push(self.number(-_number(self.lexemes[i + 1], self.text), lexeme))
+            return 2, False
+        if lexeme.kind == "number":
+            self._push(self.number(_number(lexeme, self.text), lexeme))
+            return 1, False
+        if self._is_valued_constant(i):
+            read, operand = self._valued_constant(i)
+            self._push(operand)
+            return read, False
+        if lexeme.kind == "name" and self.lexemes[i + 1].is_symbol("("):
+            self.pending.append(_Pending("(", lexeme.place, function=lexeme.text))
+            return 2, True
+        if lexeme.kind in ("name", "quoted"):
+            self._push(self.word(lexeme, only_terminals=True))
+            return 1, False
+        if lexeme.text == "-":
+            self.pending.append(_Pending("neg", lexeme.place))
+            return 1, True
+        if lexeme.text == "(":
+            self.pending.append(_Pending("(", lexeme.place))
+            return 1, True
+        raise _error(self.text, lexeme, "a number, a name or `(`")
+
+    def _operator(self, i: int) -> tuple[int, bool]:
+        lexeme = self.lexemes[i]
+        symbol = lexeme.text if lexeme.kind == "symbol" else ""
+        if symbol in _BINDING:
+            # `^` takes from the right, the others from the left.
+            self._reduce(_BINDING[symbol] + (symbol == "^"))
+            self.pending.append(_Pending(symbol, lexeme.place))
+            return 1, True
+        if symbol in (")", ","):
+            self._reduce(0)
+            bracket = self.pending[-1] if self.pending else None
+            if bracket is None or (symbol == "," and bracket.function is None):
+                raise _error(self.text, lexeme, "an operator or the end")
+            bracket.arguments += 1
+            if symbol == ",":
+                return 1, True
+            self.pending.pop()
+            if bracket.function is not None:
+                self._call(bracket)
+            return 1, False
+        raise _error(self.text, lexeme, "an operator, `)` or the end")
+
+    def _reduce(self, binding: int) -> None:
+        """Finish the pending operators that bind at least this tightly, down to the last open bracket."""
+        while self.pending and self.pending[-1].symbol != "(" and _BINDING[self.pending[-1].symbol] >= binding:
+            done = self.pending.pop()
+            self._apply(_NAMES[done.symbol], 1 if done.symbol == "neg" else 2, done.place)
+
+    def _call(self, bracket: _Pending) -> None:
+        assert bracket.function is not None, "only calls come here"
+        self._apply(ALIASES.get(bracket.function, bracket.function), bracket.arguments, bracket.place)
+
+    def prefix_word(self, i: int) -> tuple[int, Parsed]:
+        """Read one token of prefix text; return how many lexemes that was, and the token."""
+        lexeme = self.lexemes[i]
+        if self._is_valued_constant(i):
+            return self._valued_constant(i)
+        if lexeme.kind == "number":
+            return 1, self.number(_number(lexeme, self.text), lexeme)
+        if lexeme.is_symbol("-"):  # the sign of a number that it touches, else `sub`
+            following = self.lexemes[i + 1]
+            if following.kind == "number" and following.place == lexeme.place + 1:
+                return 2, self.number(-_number(following, self.text), lexeme)
+        return 1, self.word(lexeme)
+
+    def _is_valued_constant(self, i: int) -> bool:
+        lexeme = self.lexemes[i]
+        return lexeme.kind == "name" and lexeme.text == CONSTANT_NAME and self.lexemes[i + 1].is_symbol("(")
+
+    def _valued_constant(self, i: int) -> tuple[int, Parsed]:
+        """Read `const(2.5)`; return how many lexemes that was, and the token."""
+        is_negative = self.lexemes[i + 2].is_symbol("-")
+        place = i + 2 + is_negative
+        value = _number(self.lexemes[place], self.text)
+        if not self.lexemes[place + 1].is_symbol(")"):
+            raise _error(self.text, self.lexemes[place + 1], "`)` after the constant's value")
+        return 4 + is_negative, self.constant(-value if is_negative else value, self.lexemes[i])
+
+    def _apply(self, name: str, count: int, place: int) -> None:
+        if name not in self.operators:
+            raise ParseError(
+                f"`{name}` at character {place + 1} is not in the library, which has "
+                f"{', '.join(self.operators) or 'no operators'}."
+            )
+        token_id = self.operators[name]
+        if self.library[token_id].arity != count:
+            raise ParseError(
+                f"`{name}` at character {place + 1} takes {self.library[token_id].arity} argument(s), but has {count}."
+            )
+        arguments = self.operands[len(self.operands) - count :]
+        del self.operands[len(self.operands) - count :]
+        ids = (token_id, *(i for argument in arguments for i in argument[0]))
+        self._push((ids, (math.nan, *(value for argument in arguments for value in argument[1]))))
+
+    def _push(self, operand: Parsed) -> None:
+        _check_size(operand[0])
+        self.operands.append(operand)
+
+    def word(self, lexeme: _Lexeme, *, only_terminals: bool = False) -> Parsed:
+        """Return the token that a name stands for; x1, x2, ... are the columns where no column has that name.
+
+        Where both an operator and a variable may stand, a bare name is the operator, one in backquotes the variable.
+        """
+        name = lexeme.text
+        if lexeme.kind == "name" and name == CONSTANT_NAME:
+            return self.constant(1.0, lexeme)
+        canonical = ALIASES.get(name, name)
+        if lexeme.kind != "quoted" and not only_terminals and canonical in self.operators:
+            return (self.operators[canonical],), (math.nan,)
+        if lexeme.kind != "symbol" and name in self.variables:
+            return (self.variables[name],), (math.nan,)
+        place = re.fullmatch(r"x([1-9]\d{0,5})", name)
+        if place and int(place[1]) <= len(self.columns):
+            return (self.columns[int(place[1]) - 1],), (math.nan,)
+        known = ", ".join(token.name for token in self.library.variables[:10]) or "there is none"
+        wanted = "a variable" if only_terminals else "an operator of the library or a variable"
+        raise _error(self.text, lexeme, f"{wanted} ({known}{', ...' if len(self.columns) > 10 else ''})")
+
+    def number(self, value: float, lexeme: _Lexeme) -> Parsed:
+        """Return the literal of that value, or else a constant."""
+        if value in self.literals:
+            return (self.literals[value],), (math.nan,)
+        if self.constant_id is None:
+            allowed = ", ".join(repr(number) for number in self.literals) or "none"
+            raise ParseError(
+                f"The number {value!r} at character {lexeme.place + 1} is not in the library (its literals: {allowed}; "
+                "no fitted constants)."
+            )
+        return self.constant(value, lexeme)
+
+    def constant(self, value: float, lexeme: _Lexeme) -> Parsed:
+        """Return a fitted constant with that value."""
+        if self.constant_id is None:
+            raise ParseError(f"`{CONSTANT_NAME}` at character {lexeme.place + 1} needs a library with constants.")
+        return (self.constant_id,), (value,)

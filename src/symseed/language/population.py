@@ -1,0 +1,187 @@
+"""Many formulas as one block of arrays: what is sampled, varied, scored and learnt from.
+
+Axis letters: N rows, L positions in a row. Trees, parents, strings are derived from the block, never stored beside it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from symseed import _core
+from symseed.errors import DataError, SettingsError
+from symseed.language.expression import Expression
+from symseed.language.library import Library, TokenIds
+
+Lengths: TypeAlias = npt.NDArray[np.int32]
+Constants: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """N expressions of one library, in prefix order; arrays are read-only.
+
+    `constants[i, j]` is the value of the constant at position j of row i, NaN where there is none: the same slice moves
+    tokens and constants. Build one with `Population.of` or `Population.from_expressions`.
+    """
+
+    library: Library
+    tokens: TokenIds  # (N, L), `library.pad` after the end of a row
+    lengths: Lengths  # (N,)
+    constants: Constants  # (N, L)
+
+    @classmethod
+    def of(
+        cls,
+        library: Library,
+        tokens: npt.ArrayLike,
+        lengths: npt.ArrayLike,
+        constants: npt.ArrayLike | None = None,
+    ) -> Population:
+        """Check and copy arrays; constants that are not given are 1.
+
+        Raises:
+            DataError: where shapes do not match, or a row is not one complete expression of the library.
+        """
+        given = _integers(tokens, "tokens")
+        sizes = _integers(lengths, "lengths")
+        if given.ndim != 2 or sizes.shape != (len(given),):
+            raise DataError(
+                f"`tokens` must be (N, L) and `lengths` (N,), but their shapes are {given.shape} and {sizes.shape}."
+            )
+        if len(given) and not (sizes.min() >= 1 and sizes.max() <= given.shape[1]):
+            raise DataError(
+                f"Each of `lengths` must be from 1 to L ({given.shape[1]}), but they run from {sizes.min()} to "
+                f"{sizes.max()}."
+            )
+        inside = np.arange(given.shape[1]) < sizes[:, None]
+        if np.any(inside & ((given < 0) | (given >= len(library)))):
+            raise DataError(f"Each token must be an id of the library (0 to {len(library) - 1}).")
+        ids = np.where(inside, given.astype(np.uint16), np.uint16(library.pad))
+        arity = np.append(library.arities, 0)[np.where(inside, ids, len(library))]
+        open_slots = 1 + np.cumsum(np.where(inside, arity - 1, 0), axis=1)
+        last = np.arange(ids.shape[1]) == sizes[:, None] - 1
+        broken = np.any((inside & ~last & (open_slots <= 0)) | (last & (open_slots != 0)), axis=1)
+        if broken.any():
+            raise DataError(f"Row {np.flatnonzero(broken)[0]} is not one complete expression in prefix order.")
+        holds = np.append(library.is_constant, False)[np.where(inside, ids, len(library))]
+        values = np.ones(ids.shape) if constants is None else np.array(constants, dtype=np.float64)
+        if values.shape != ids.shape:
+            raise DataError(f"`constants` must have the shape of `tokens`, {ids.shape}, but it is {values.shape}.")
+        values = np.where(holds, values, np.nan)
+        if not np.isfinite(values[holds]).all():
+            raise DataError("Each constant must be finite. Leave `constants` out to start each at 1.")
+        return cls.wrap(library, ids, sizes.astype(np.int32), values)
+
+    @classmethod
+    def wrap(cls, library: Library, tokens: TokenIds, lengths: Lengths, constants: Constants) -> Population:
+        """Take arrays that are known to be right and that nobody else holds."""
+        for array in (tokens, lengths, constants):
+            array.setflags(write=False)
+        return cls(library, tokens, lengths, constants)
+
+    @classmethod
+    def from_expressions(cls, expressions: Sequence[Expression]) -> Population:
+        """Build a population from expressions of one library, at least one."""
+        if not expressions:
+            raise DataError("A population is built from at least one expression, but none was given.")
+        library = expressions[0].library
+        if any(expression.library != library for expression in expressions):
+            raise DataError("The expressions of a population must share one library.")
+        ids, constants = zip(*((expression.ids, expression.constants) for expression in expressions), strict=True)
+        return cls.of_rows(library, ids, constants)
+
+    @classmethod
+    def of_rows(
+        cls, library: Library, ids: Sequence[Sequence[int]], constants: Sequence[Sequence[float]]
+    ) -> Population:
+        """Take the tokens of rows that are known to be right, at least one, and the constants beside them."""
+        lengths = np.fromiter(map(len, ids), dtype=np.int32, count=len(ids))
+        inside = np.arange(lengths.max()) < lengths[:, None]
+        tokens = np.full(inside.shape, library.pad, dtype=np.uint16)
+        values = np.full(inside.shape, np.nan)
+        tokens[inside] = np.fromiter(itertools.chain.from_iterable(ids), dtype=np.uint16)
+        values[inside] = np.fromiter(itertools.chain.from_iterable(constants), dtype=np.float64)
+        return cls.wrap(library, tokens, lengths, values)
+
+    def __len__(self) -> int:
+        """Return N."""
+        return len(self.tokens)
+
+    def __getitem__(self, row: int) -> Expression:
+        """Return one row for human eyes."""
+        length = self.lengths[row]
+        return Expression(
+            self.library,
+            tuple(int(i) for i in self.tokens[row, :length]),
+            tuple(float(value) for value in self.constants[row, :length]),
+        )
+
+    def __iter__(self) -> Iterator[Expression]:
+        """Give the rows one by one."""
+        return (self[row] for row in range(len(self)))
+
+    def __reduce__(self) -> tuple[Callable[..., Population], tuple[object, ...]]:
+        """Pickle what it is made of; the arrays stay read-only."""
+        return Population.wrap, (self.library, self.tokens, self.lengths, self.constants)
+
+    def take(self, rows: npt.ArrayLike) -> Population:
+        """Return some rows, by index or by mask."""
+        chosen = np.atleast_1d(rows)
+        chosen = chosen if chosen.size else np.empty(0, dtype=np.int64)
+        return self.wrap(self.library, self.tokens[chosen], self.lengths[chosen], self.constants[chosen])
+
+    def with_constants(self, constants: Constants) -> Population:
+        """Return the same rows with other constants, as a fit gives them."""
+        return self.wrap(self.library, self.tokens, self.lengths, constants)
+
+    @staticmethod
+    def concatenate(populations: Sequence[Population]) -> Population:
+        """Return all rows of several populations of one library, in order."""
+        if not populations:
+            raise DataError("At least one population is needed to put together, but none was given.")
+        library = populations[0].library
+        if any(population.library != library for population in populations):
+            raise DataError("Populations that are put together must share one library.")
+        width = max(population.tokens.shape[1] for population in populations)
+
+        def widened(array: npt.NDArray[np.generic], fill: float) -> npt.NDArray[np.generic]:
+            if array.shape[1] == width:
+                return array
+            return np.pad(array, ((0, 0), (0, width - array.shape[1])), constant_values=fill)
+
+        return Population.wrap(
+            library,
+            np.concatenate([widened(population.tokens, library.pad) for population in populations]),
+            np.concatenate([population.lengths for population in populations]),
+            np.concatenate([widened(population.constants, np.nan) for population in populations]),
+        )
+
+    def check_library(self, library: Library, owner: str) -> None:
+        """Refuse a population whose ids mean something else to its user."""
+        # The same object nearly always: comparing all tokens would cost more than scoring a few rows.
+        if self.library is not library and self.library != library:
+            raise SettingsError(f"The population has another library than the {owner}. Build both from one.")
+
+    @property
+    def complexity(self) -> npt.NDArray[np.int64]:
+        """Sum of the complexities of each row's tokens, (N,)."""
+        table = np.append(self.library.complexities, 0)
+        return np.asarray(table[np.minimum(self.tokens, len(self.library))].sum(axis=1, dtype=np.int64))
+
+    @property
+    def fingerprints(self) -> npt.NDArray[np.uint64]:
+        """128 bits for each row, (N, 2): equal rows have equal ones."""
+        return _core.fingerprints(self.library.vocabulary, self.tokens, self.lengths, self.constants)
+
+
+def _integers(values: npt.ArrayLike, name: str) -> npt.NDArray[np.integer]:
+    array = np.array(values)
+    if array.size and array.dtype.kind not in "iu":
+        raise DataError(f"`{name}` must hold integers, but its values are of type {array.dtype}.")
+    return array

@@ -1,0 +1,151 @@
+"""The vocabulary: what a token is, and every operator there is.
+
+Operators are defined in `src/core/opcodes.hpp`; this module reads that table and adds the names that other tools use.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from symseed import _core
+from symseed.errors import SettingsError
+from symseed.language.functions import Expansion, Function
+
+
+class TokenKind(enum.Enum):
+    """What a token stands for."""
+
+    OPERATOR = "operator"
+    VARIABLE = "variable"
+    LITERAL = "literal"
+    CONSTANT = "constant"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One symbol of a library.
+
+    `code` is the core's number for it: an opcode, or one of `_core.VARIABLE`, `LITERAL`, `CONSTANT`, `FUNCTION`.
+    `column` is the variable's place in the data, `value` the literal's number; `function` is the user's own operator.
+    """
+
+    name: str
+    kind: TokenKind
+    arity: int
+    complexity: int
+    code: int
+    column: int = 0
+    value: float = 0.0
+    function: Function | None = None
+
+    @property
+    def expansion(self) -> Expansion | None:
+        """What an operator of the user's own stands for, over other operators; None where that is not known."""
+        return None if self.function is None else self.function.expansion
+
+
+OPERATORS: Mapping[str, Token] = types.MappingProxyType(
+    {
+        name: Token(name, TokenKind.OPERATOR, arity, complexity, code)
+        for code, (name, arity, complexity) in enumerate(_core.operators())
+    }
+)
+"""Every operator by name."""
+
+ALIASES: Mapping[str, str] = types.MappingProxyType(
+    {
+        "+": "add",
+        "-": "sub",
+        "*": "mul",
+        "/": "div",
+        "^": "pow",
+        "**": "pow",
+        "power": "pow",
+        "minimum": "min",
+        "maximum": "max",
+        "n2": "square",
+        "n3": "cube",
+        "n4": "quartic",
+        "sq": "square",
+        "ln": "log",
+        "negative": "neg",
+        "inverse": "inv",
+        "log_abs": "logabs",
+        "logistic": "sigmoid",
+        "exp_neg": "expneg",
+    }
+)
+"""Names that other tools give to our operators."""
+
+CONSTANT_NAME = "const"
+
+CUSTOM_COMPLEXITY = 4
+"""Of an operator of the user's own: as much as any other has."""
+
+
+def operator(name: str) -> Token:
+    """Return the operator of that name or alias."""
+    canonical = ALIASES.get(name, name)
+    if canonical not in OPERATORS:
+        raise SettingsError(
+            f"`{name}` is not an operator. Expected one of {', '.join(OPERATORS)}, or an alias: {', '.join(ALIASES)}."
+        )
+    return OPERATORS[canonical]
+
+
+def custom(function: Callable[..., Any], *, name: str | None = None, arity: int | None = None) -> Token:
+    """Return an operator from a function of one or two arrays, which it is tried out on first.
+
+    Args:
+        function: gives an array of the shape of its argument, element by element.
+        name: in formulas; the function's own where it is not given.
+        arity: 1 or 2; as many as the function has arguments without a default where it is not given.
+
+    Raises:
+        SettingsError: saying what such a function must be like, and what this one did.
+    """
+    tried = Function.of(function, name, arity)
+    if tried.name in OPERATORS or tried.name in ALIASES or tried.name == CONSTANT_NAME:
+        raise SettingsError(
+            f"`{tried.name}` is the name of an operator that there is. Give that as text, or your own another name."
+        )
+    return Token(tried.name, TokenKind.OPERATOR, tried.arity, CUSTOM_COMPLEXITY, _core.FUNCTION, function=tried)
+
+
+def variable(name: str, column: int) -> Token:
+    """Return the token of one column of the data; any name that is not empty will do."""
+    if not isinstance(name, str) or not name:
+        raise SettingsError(f"A variable's name must be a text that is not empty, but column {column} has {name!r}.")
+    return Token(name, TokenKind.VARIABLE, 0, 1, _core.VARIABLE, column=column)
+
+
+def literal(value: float | str) -> Token:
+    """Return the token of a fixed number; its name is the shortest text that reads as that number."""
+    try:
+        number = float(value) + 0.0  # no minus zero: it would equal another name
+    except OverflowError:
+        number = math.inf
+    except (TypeError, ValueError):
+        raise SettingsError(f"A literal must be a finite number, but it is {value!r}.") from None
+    if not math.isfinite(number):
+        raise SettingsError(f"A literal must be a finite number, but it is {number}.")
+    return Token(repr(number), TokenKind.LITERAL, 0, 1, _core.LITERAL, value=number)
+
+
+def constant() -> Token:
+    """Return the token whose value is fitted wherever it stands."""
+    return Token(CONSTANT_NAME, TokenKind.CONSTANT, 0, 1, _core.CONSTANT)
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text reads as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

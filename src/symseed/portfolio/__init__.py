@@ -1,0 +1,10 @@
+"""What `default` runs: several searches in turn, assembly from what they find, and one choice."""
+
+from __future__ import annotations
+
+from symseed.portfolio.pool import Formula
+from symseed.portfolio.portfolio import Portfolio, PortfolioSettings, PortfolioState, Solution, Turn, run
+from symseed.portfolio.progress import Moment
+from symseed.portfolio.track import Track
+
+__all__ = ["Formula", "Moment", "Portfolio", "PortfolioSettings", "PortfolioState", "Solution", "Track", "Turn", "run"]

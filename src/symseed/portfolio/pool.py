@@ -1,0 +1,120 @@
+"""The formulas found so far: the best of each length, judged by description length, and the choice among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from symseed.data.dataset import Dataset
+from symseed.language.expression import Expression
+from symseed.language.tokens import TokenKind
+from symseed.language.writer import Part, Writer
+from symseed.scoring import simple_numbers
+from symseed.scoring.description import description_lengths, shortest
+from symseed.scoring.evaluation import evaluate
+
+SOLVED_NMSE = 1e-20
+"""A formula with this error, and with few constants that are not plain, is the answer: nothing is left to explain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """One formula of a front."""
+
+    expression: Expression
+    mean_square: float
+    """Of its errors; for another loss than the square, what stands in its place (`data/losses.py`)."""
+    description: float
+    """Nats of the formula and of the data given it: the smallest is the choice."""
+
+    @property
+    def part(self) -> Part:
+        """The formula as something to write with."""
+        return Part(self.expression.ids, self.expression.constants)
+
+
+class Pool:
+    """The best formula of each length, and the one of the shortest description."""
+
+    def __init__(self, writer: Writer, dataset: Dataset) -> None:
+        self._writer, self._dataset = writer, dataset
+        self._by_length: dict[int, Formula] = {}
+        self._number: Formula | None = None  # the best of those that explain nothing
+        self._fallback: Formula | None = None
+
+    def add(self, parts: Sequence[Part]) -> None:
+        """Judge formulas, and keep those that are the best of their length."""
+        for formula in self._judged(parts):
+            size = len(formula.expression)
+            known = self._by_length.get(size)
+            if known is None or formula.description < known.description:
+                self._by_length[size] = formula
+            is_number = formula.expression.tokens[0].kind is TokenKind.CONSTANT
+            if is_number and (self._number is None or formula.description < self._number.description):
+                self._number = formula
+
+    def fall_back_on(self, part: Part) -> None:
+        """Say what is chosen while there is nothing else; it is not on the front."""
+        self._fallback = next(iter(self._judged([part])), None)
+
+    def _judged(self, parts: Sequence[Part]) -> list[Formula]:
+        if not parts:
+            return []
+        population = self._writer.population(parts)
+        errors = self._dataset.mean_squares(evaluate(population, self._dataset).error)
+        lengths = description_lengths(population, self._dataset)
+        return [
+            Formula(population[int(row)], float(errors[row]), float(lengths[row]))
+            for row in np.flatnonzero(np.isfinite(lengths))
+        ]
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """All formulas, as something to write with."""
+        return tuple(formula.part for formula in self._by_length.values())
+
+    @property
+    def number(self) -> Part:
+        """The best mere number."""
+        number = self._number or self._fallback
+        assert number is not None, "the mean of y was put in first"
+        return number.part
+
+    @property
+    def best(self) -> Formula | None:
+        """The formula of the shortest description, or the mere number where that is as good."""
+        if not self._by_length:
+            return self._fallback
+        formulas = [*self._by_length.values(), *([] if self._number is None else [self._number])]
+        lengths = [formula.description for formula in formulas]
+        return formulas[shortest(lengths, [formula is self._number for formula in formulas])]
+
+    def shortest(self, count: int) -> list[Formula]:
+        """Return so many formulas of the shortest description."""
+        return sorted(self._by_length.values(), key=lambda formula: formula.description)[:count]
+
+    def front(self) -> tuple[Formula, ...]:
+        """Return the best of each length that errs less than every shorter one; and the choice, whatever it errs."""
+        out: list[Formula] = []
+        best, formulas = self.best, dict(self._by_length)
+        if best is not None and best is self._number:  # a variable alone may have the shorter description
+            formulas[len(best.expression)] = best
+        for size in sorted(formulas):
+            formula = formulas[size]
+            if not out or formula.mean_square < min(shorter.mean_square for shorter in out) or formula is best:
+                out.append(formula)
+        return tuple(out)
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether the choice leaves nothing to explain, and does not owe that to fitted constants."""
+        if self.best is None or not self._by_length:
+            return False
+        if self._dataset.deviation == 0.0:
+            return True
+        small = self.best.mean_square <= SOLVED_NMSE * self._dataset.deviation * self._dataset.deviation
+        values = [value for value in self.best.expression.constants if not np.isnan(value)]
+        fitted = sum(simple_numbers.cost(value) is None for value in values)
+        return small and fitted <= max(1, len(self._dataset) // 4)

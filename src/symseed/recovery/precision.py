@@ -1,0 +1,291 @@
+"""Values of formulas to 60 digits, and where two formulas differ.
+
+Operators mean what they mean in the core, over real numbers; points are drawn beyond the data's range, within it, and
+near the origin, the same ones each time.
+"""
+
+from __future__ import annotations
+
+import fractions
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from symseed.arrays import Floats
+from symseed.data.dataset import Dataset
+from symseed.errors import SettingsError
+from symseed.language.expression import Expression
+from symseed.language.tokens import Token, TokenKind
+
+AGREEMENT = 1e-30
+"""Relative difference up to which values in high precision count as equal."""
+
+_WIDENING = 3.0
+_POINTS = {"wide": 24, "own": 12, "origin": 12}
+_DRAWS_PER_POINT = 8
+_ENOUGH_POINTS = 8
+_DIGITS, _MORE_DIGITS = 60, 240
+_ROUNDING = 1e-100  # what is left of a difference that more digits show to be rounding
+_LARGEST_BITS = 16_384  # values beyond 2 to this are out of reach
+_SEED = 0
+
+Value: TypeAlias = Any
+"""A number of mpmath, which has no types."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Two expressions, point by point."""
+
+    points: list[list[float]]  # where both were compared
+    largest: float  # relative difference
+    evidence: str
+    signs: list[int]  # of the variables: 1 or -1 where only that sign was tried, else 0
+    condition: str  # the same in words
+
+
+class _UndefinedError(Exception):
+    """A value that is no real number, such as log(-1) or 1/0."""
+
+
+class _OutOfReachError(Exception):
+    """A value too large to be computed to the last digit."""
+
+
+def compare(expression: Expression, target: Expression, test: Dataset) -> Comparison:
+    """Compare where the target has a value: beyond the data's range, within it, and near the origin.
+
+    Raises:
+        SettingsError: where an operator of the user's own is in one of them that is not known to that precision.
+    """
+    for token in (*expression.tokens, *target.tokens):
+        if token.function is not None:
+            raise SettingsError(
+                f"Formulas are compared to {_DIGITS} digits, but `{token.name}` is only known as a function of arrays. "
+                "Write it with arithmetic and NumPy's exp, log, sqrt, sin, cos, tan, tanh, abs, minimum and maximum."
+            )
+    comparer = _Comparer(expression, target, test.names)
+    domain = _Domain(test)
+    rng = np.random.default_rng(_SEED)
+    for group, wanted in _POINTS.items():
+        box = domain.boxes[group]
+        draws = (rng.uniform(*box) for _ in range(_DRAWS_PER_POINT * wanted))
+        # Where the data lie an expression must have a value; elsewhere a formula such as exp(log(x)) may have none.
+        comparer.compare(draws, wanted, needs_value=group == "own")
+    if len(comparer.points) < _ENOUGH_POINTS:
+        comparer.compare(iter(test.X), _ENOUGH_POINTS, needs_value=True)
+    signs = [int(sign) for sign in domain.signs]
+    used = sorted({token.column for token in (*expression.tokens, *target.tokens) if token.kind is TokenKind.VARIABLE})
+    bounds = [f"{_shown(test.names[i])} {'>' if signs[i] > 0 else '<'} 0" for i in used if signs[i]]
+    bounds += ["where it has a value"] if comparer.gaps else []
+    return Comparison(
+        points=comparer.points,
+        largest=comparer.largest if comparer.points else math.nan,
+        evidence=comparer.evidence,
+        signs=signs,
+        condition=f" (for {', '.join(bounds)})" if bounds else "",
+    )
+
+
+class _Domain:
+    """Boxes from which points are drawn, as (lower (V,), upper (V,)); a variable keeps its sign if it has one."""
+
+    def __init__(self, test: Dataset) -> None:
+        low, high = test.X.min(axis=0), test.X.max(axis=0)
+        self.signs = np.where((low >= 0.0) & (high > 0.0), 1, np.where((high <= 0.0) & (low < 0.0), -1, 0))
+        middle = low / 2.0 + high / 2.0
+        half = high / 2.0 - low / 2.0
+        half = np.where(half > 0.0, half, np.where(middle != 0.0, np.abs(middle) / 2.0, 1.0))
+        width = np.minimum(_WIDENING * half, np.finfo(np.float64).max / 4.0)
+        ones = np.ones_like(low)
+        self.boxes = {
+            "wide": self._signed(middle - width, middle + width),
+            "own": (np.minimum(low, middle - half), np.maximum(high, middle + half)),
+            "origin": self._signed(-2.0 * ones, 2.0 * ones),
+        }
+
+    def _signed(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        upper = np.where(self.signs < 0, np.minimum(high, 0.0), high)
+        return np.where(self.signs > 0, np.maximum(low, 0.0), low), upper
+
+
+class _Comparer:
+    """The state of a comparison: the points so far, and the largest difference among them."""
+
+    def __init__(self, expression: Expression, target: Expression, names: Sequence[str]) -> None:
+        import mpmath
+
+        context = mpmath.MPContext()
+        self.expression = _Program(expression, context)
+        self.target = _Program(target, context)
+        self.names = names
+        self.used = sorted(self.expression.columns | self.target.columns)
+        self.points: list[list[float]] = []
+        self.largest = 0.0
+        self.worst: list[float] = []
+        self.gaps = 0  # points at which only the target has a value
+
+    def compare(self, points: Iterator[Floats], wanted: int, *, needs_value: bool) -> None:
+        """Compare at some more points, until there are as many as wanted where both can be computed."""
+        found = 0
+        while found < wanted and (point := next(points, None)) is not None:
+            place = [float(x) for x in point]
+            difference = self._difference(place, needs_value)
+            if difference is not None:
+                found += 1
+                self.points.append(place)
+                if difference > self.largest:
+                    self.largest, self.worst = difference, place
+
+    def _difference(self, point: list[float], needs_value: bool) -> float | None:
+        """Return the relative difference, infinite where a value is missing; None if there is none to be had."""
+        try:
+            wanted = self.target.value(point, _DIGITS)
+        except (_UndefinedError, _OutOfReachError):
+            return None
+        try:
+            given = self.expression.value(point, _DIGITS)
+            relative = _relative(given, wanted)
+            if self.largest > AGREEMENT or relative <= AGREEMENT:
+                return relative
+            return self._confirmed(point, abs(given - wanted))
+        except _UndefinedError:
+            if needs_value:
+                return math.inf
+            self.gaps += 1
+            return None
+        except _OutOfReachError:
+            return None
+
+    def _confirmed(self, point: list[float], before: Value) -> float:
+        """Compute the first difference again with more digits: it may have been rounding."""
+        given, wanted = (program.value(point, _MORE_DIGITS) for program in (self.expression, self.target))
+        return 0.0 if abs(given - wanted) <= _ROUNDING * before else _relative(given, wanted)
+
+    @property
+    def evidence(self) -> str:
+        """What was found, in words."""
+        if not self.points:
+            return "there is no point at which the two can be compared"
+        if not self.worst:
+            return f"equal at {len(self.points)} points"
+        place = ", ".join(f"{_shown(self.names[i])} = {self.worst[i]:.6g}" for i in self.used[:5]) or "every point"
+        if math.isinf(self.largest):
+            return f"the expression has no value at {place}, where the target has one"
+        return f"differs by {self.largest:.1e} (relative) at {place}"
+
+
+def _shown(name: str) -> str:
+    return name if name.isprintable() else ascii(name)
+
+
+def _relative(a: Value, b: Value) -> float:
+    return float(abs(a - b) / max(abs(a), abs(b))) if a != b else 0.0
+
+
+class _Program:
+    """An expression that can be computed to any number of digits."""
+
+    def __init__(self, expression: Expression, context: Any) -> None:
+        self.context = context  # of mpmath, which has no types
+        self.functions = _functions(context)
+        values = zip(expression.tokens, expression.constants, strict=True)
+        self.steps = [(token, _fraction(token, value)) for token, value in reversed(list(values))]
+        self.columns = {token.column for token in expression.tokens if token.kind is TokenKind.VARIABLE}
+
+    def value(self, point: Sequence[float], digits: int) -> Value:
+        """Return the value at one point; intermediate values must be real and within reach, too."""
+        self.context.dps = digits
+        waiting: list[Value] = []
+        for token, number in self.steps:
+            if token.kind is TokenKind.VARIABLE:
+                waiting.append(self.context.mpf(point[token.column]))
+            elif token.kind is TokenKind.OPERATOR:
+                result = self.functions[token.name](*(waiting.pop() for _ in range(token.arity)))
+                if result and self.context.mag(result) > _LARGEST_BITS:
+                    raise _OutOfReachError
+                waiting.append(result)
+            else:
+                waiting.append(self.context.mpf(number.numerator) / number.denominator)
+        return waiting[0]
+
+
+def _fraction(token: Token, value: float) -> fractions.Fraction:
+    """Return a number as the decimal fraction that it is written as: 0.1 is 1/10."""
+    return fractions.Fraction(repr(value if token.kind is TokenKind.CONSTANT else token.value))
+
+
+def _functions(context: Any) -> dict[str, Callable[..., Value]]:
+    """Each operator of `opcodes.hpp` over real numbers; `context` is mpmath's, without types."""
+
+    def divide(a: Value, b: Value) -> Value:
+        if not b:
+            raise _UndefinedError
+        return a / b
+
+    def logarithm(a: Value) -> Value:
+        if a <= 0:
+            raise _UndefinedError
+        return context.ln(a)
+
+    def root(a: Value) -> Value:
+        if a < 0:
+            raise _UndefinedError
+        return context.sqrt(a)
+
+    def exponential(a: Value) -> Value:
+        if a > _LARGEST_BITS:
+            raise _OutOfReachError
+        return context.exp(a)
+
+    def power(a: Value, b: Value) -> Value:
+        if not a or not b:
+            if b < 0:
+                raise _UndefinedError
+            return context.mpf(0 if b else 1)
+        if context.isint(b) and abs(b) <= 64:
+            return a ** int(b)
+        size = exponential(b * context.ln(abs(a)))
+        if a > 0:
+            return size
+        if not context.isint(b):
+            raise _UndefinedError
+        return -size if int(b) % 2 else size
+
+    def periodic(function: Callable[[Value], Value]) -> Callable[[Value], Value]:
+        def bounded(a: Value) -> Value:
+            # Of a larger argument too few digits would be left after the whole turns are taken off.
+            if a and context.mag(a) > context.prec // 3:
+                raise _OutOfReachError
+            return function(a)
+
+        return bounded
+
+    return {
+        "add": lambda a, b: a + b,
+        "sub": lambda a, b: a - b,
+        "mul": lambda a, b: a * b,
+        "div": divide,
+        "pow": power,
+        "min": min,
+        "max": max,
+        "sin": periodic(context.sin),
+        "cos": periodic(context.cos),
+        "tan": periodic(context.tan),
+        "exp": exponential,
+        "log": logarithm,
+        "sqrt": root,
+        "square": lambda a: a * a,
+        "cube": lambda a: a * a * a,
+        "quartic": lambda a: (a * a) * (a * a),
+        "inv": lambda a: divide(1, a),
+        "neg": lambda a: -a,
+        "abs": abs,
+        "tanh": context.tanh,
+        "sigmoid": lambda a: 1 / (1 + exponential(-a)),
+        "expneg": lambda a: exponential(-a),
+        "logabs": lambda a: logarithm(abs(a)),
+    }

@@ -1,0 +1,8 @@
+"""The scikit-learn estimator, its settings, the front that a user sees, and its run on disk."""
+
+from __future__ import annotations
+
+from symseed.regressor.front import Equation, EquationFront
+from symseed.regressor.regressor import SymbolicRegressor
+
+__all__ = ["Equation", "EquationFront", "SymbolicRegressor"]

@@ -1,0 +1,257 @@
+"""What a user sets: the same settings for the estimator, the command line and a file, checked in one place."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import numbers
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeAlias
+
+import joblib
+import numpy as np
+
+from symseed import methods
+from symseed.data.losses import Loss
+from symseed.errors import SettingsError
+from symseed.language.tokens import ALIASES, OPERATORS, Token, custom
+from symseed.methods import Method
+from symseed.portfolio.portfolio import PortfolioSettings
+from symseed.portfolio.track import Track
+from symseed.regressor.front import check_rule
+from symseed.space.constraints import ArgumentSizes, Constraint, Nesting
+
+EarlyStop: TypeAlias = float | Callable[[float, int], bool]
+
+_ELSEWHERE = {
+    "feature_names": "the columns' names of a data frame given to fit",
+    "function_set": "binary_operators and unary_operators",
+    "niterations": "max_evals",
+    "operators": "binary_operators and unary_operators",
+    "procs": "n_jobs",
+    "seed": "random_state",
+    "timeout_in_seconds": "max_time",
+    "verbose": "verbosity",
+    "weights": "sample_weight of fit",
+}
+"""What other tools call our parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every setting of a fit, as a user gives it; `SymbolicRegressor` says what each means."""
+
+    binary_operators: Sequence[str | Callable[..., Any]] = ("+", "-", "*", "/")
+    unary_operators: Sequence[str | Callable[..., Any]] = ("sqrt", "square", "exp", "log", "sin", "cos")
+    maxsize: int | None = None
+    constraints: Mapping[str, int | Sequence[int]] | None = None
+    nested_constraints: Mapping[str, Mapping[str, int]] | None = None
+    max_evals: int | None = None
+    max_time: float | None = 60.0
+    early_stop_condition: EarlyStop | None = None
+    patience: int | None = 8
+    model_selection: str = "best"
+    loss: str | Callable[..., Any] = "squared"
+    n_jobs: int | None = None
+    random_state: Any = None
+    warm_start: bool = False
+    verbosity: int = 0
+    output_directory: str | os.PathLike[str] | None = None
+    method: str = "default"
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Settings:
+        """Take settings by name, and refuse a name that there is not."""
+        for name in values:
+            if name not in NAMES:
+                raise SettingsError(f"There is no setting `{name}`: {suggestion(name)}")
+        return cls(**values)
+
+    def plan(self) -> Plan:
+        """Check every value.
+
+        Raises:
+            SettingsError: naming the setting that is out of range.
+        """
+        check_rule(self.model_selection)
+        method = methods.get(_checked(self.method, "method", str, "the name of a method"))
+        operators = _operators(self.binary_operators, "binary_operators", 2)
+        operators += _operators(self.unary_operators, "unary_operators", 1)
+        if not operators:
+            raise SettingsError("A formula needs an operator, but `binary_operators` and `unary_operators` are empty.")
+        settings = method.portfolio or PortfolioSettings(
+            (Track(method.settings, method.max_length, method.constraints, True, 1, method.soft_length),), None
+        )
+        longest = max(track.max_length for track in settings.tracks)
+        maxsize = longest if self.maxsize is None else _whole(self.maxsize, "maxsize", 1)
+        max_time = self.max_time
+        if max_time is not None and not _real(max_time, "max_time") > 0.0:
+            raise SettingsError(f"`max_time` must be above 0 seconds, but it is {max_time}.")
+        condition = self.early_stop_condition
+        if condition is not None and not callable(condition):
+            _real(condition, "early_stop_condition")
+        jobs = 1 if self.n_jobs is None else _whole(self.n_jobs, "n_jobs", -math.inf)
+        if jobs == 0:
+            raise SettingsError("`n_jobs` must be at least 1, or -1 for all cores, but it is 0.")
+        _checked(self.warm_start, "warm_start", (bool, np.bool_), "true or false")
+        _check_seed(self.random_state)
+        if self.output_directory is not None:
+            _checked(self.output_directory, "output_directory", (str, os.PathLike), "the path of a folder")
+        return Plan(
+            method=method,
+            settings=replace(
+                settings.with_max_length(maxsize),
+                constraints=(
+                    *_sizes(self.constraints, operators),
+                    *_nestings(self.nested_constraints, operators),
+                ),
+            ),
+            operators=operators,
+            loss=_loss(self.loss),
+            maxsize=maxsize,
+            max_evals=method.budget.expressions if self.max_evals is None else _whole(self.max_evals, "max_evals", 1),
+            max_time=None if max_time is None or math.isinf(max_time) else float(max_time),
+            early_stop=condition,
+            patience=None if self.patience is None else _whole(self.patience, "patience", 1),
+            threads=min(joblib.effective_n_jobs(jobs), 1024),
+            is_talking=_whole(self.verbosity, "verbosity", 0) > 0,
+        )
+
+
+NAMES = tuple(field.name for field in fields(Settings))
+"""Of every setting."""
+LIMITS = ("max_evals", "max_time", "patience", "early_stop_condition")
+"""Of those that say when to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Settings, checked and completed by the method's own."""
+
+    method: Method
+    settings: PortfolioSettings
+    operators: tuple[Token, ...]
+    loss: Loss | None
+    """None: squared errors."""
+    maxsize: int
+    max_evals: int | None
+    max_time: float | None
+    early_stop: EarlyStop | None
+    patience: int | None
+    threads: int
+    is_talking: bool
+
+
+def suggestion(name: str) -> str:
+    """Say which setting was meant by a name that there is not."""
+    meant = _ELSEWHERE.get(name) or next(iter(difflib.get_close_matches(name, NAMES, n=1)), None)
+    return f"did you mean {meant}?" if meant else f"the settings are {', '.join(NAMES)}."
+
+
+def _checked(value: Any, name: str, kind: type | tuple[type, ...], what: str) -> Any:
+    if not isinstance(value, kind):
+        raise SettingsError(f"`{name}` must be {what}, but it is {value!r}.")
+    return value
+
+
+def _whole(value: Any, name: str, least: float) -> int:
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
+        bound = "" if math.isinf(least) else f" of at least {int(least)}"
+        raise SettingsError(f"`{name}` must be a whole number{bound}, but it is {value!r}.")
+    return int(value)
+
+
+def _real(value: Any, name: str) -> float:
+    if not isinstance(value, numbers.Real) or isinstance(value, bool) or math.isnan(value):
+        raise SettingsError(f"`{name}` must be a number, but it is {value!r}.")
+    return float(value)
+
+
+def _check_seed(value: Any) -> None:
+    """Refuse what scikit-learn's `check_random_state` does, with a sentence."""
+    is_seed = isinstance(value, numbers.Integral) and 0 <= int(value) < 2**32
+    if not (value is None or is_seed or value is np.random or isinstance(value, np.random.RandomState)):
+        raise SettingsError(
+            f"`random_state` must be None, a whole number from 0 to {2**32 - 1:,}, or a numpy RandomState, but it is "
+            f"{value!r}."
+        )
+
+
+def _sizes(given: Any, operators: Sequence[Token]) -> list[Constraint]:
+    """Sizes of arguments by operator: one number for an operator of one argument, two for one of two."""
+    out: list[Constraint] = []
+    for name, sizes in _mapping(given, "constraints").items():
+        token = _one_of(name, operators, "constraints")
+        each = [sizes] if isinstance(sizes, numbers.Integral) else sizes
+        is_right = isinstance(each, (list, tuple)) and len(each) == token.arity
+        if not is_right or not all(isinstance(size, (int, np.integer)) and (size == -1 or size >= 1) for size in each):
+            what = "a whole number" if token.arity == 1 else f"{token.arity} whole numbers"
+            raise SettingsError(
+                f"`constraints` of `{name}` must be {what} of tokens, at least 1 or -1 for no limit, but it is "
+                f"{sizes!r}."
+            )
+        out.append(ArgumentSizes(token.name, tuple(int(size) for size in each)))
+    return out
+
+
+def _nestings(given: Any, operators: Sequence[Token]) -> list[Constraint]:
+    """How often operators may be nested in another, by that one and then by them."""
+    out: list[Constraint] = []
+    for name, limits in _mapping(given, "nested_constraints").items():
+        outer = _one_of(name, operators, "nested_constraints")
+        for inner_name, most in _mapping(limits, f"nested_constraints` of `{name}").items():
+            inner = _one_of(inner_name, operators, "nested_constraints")
+            out.append(Nesting(outer.name, inner.name, _whole(most, f"nested_constraints` of `{name}", 0)))
+    return out
+
+
+def _mapping(given: Any, name: str) -> Mapping[Any, Any]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise SettingsError(f"`{name}` must be a mapping from names of operators, but it is {given!r}.")
+    return given
+
+
+def _one_of(name: Any, operators: Sequence[Token], argument: str) -> Token:
+    known = {token.name: token for token in operators}
+    found = known.get(ALIASES.get(name, name)) if isinstance(name, str) else None
+    if found is None:
+        raise SettingsError(f"`{argument}` names `{name}`, but the operators are {', '.join(known)}.")
+    return found
+
+
+def _loss(given: Any) -> Loss | None:
+    if not isinstance(given, str) and not callable(given):
+        raise SettingsError(f"`loss` must be a name or a function of y and prediction, but it is {given!r}.")
+    return Loss.of(given)
+
+
+def _operators(given: Any, argument: str, arity: int) -> tuple[Token, ...]:
+    """The operators of a list, each of the arity that its list is for: by name, or functions of the user's own."""
+    if given is None:
+        return ()
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise SettingsError(f"`{argument}` must be a list of names, in an order, but it is {given!r}.")
+    out: dict[str, Token] = {}
+    for entry in given:
+        token = custom(entry) if callable(entry) else _named(entry, argument, arity)
+        if token.arity != arity:
+            other = {1: "unary_operators", 2: "binary_operators"}[token.arity]
+            raise SettingsError(f"`{argument}` has `{token.name}`, which belongs in `{other}`.")
+        if token.name in out:
+            raise SettingsError(f"`{argument}` must name each operator once, but has `{token.name}` twice.")
+        out[token.name] = token
+    return tuple(out.values())
+
+
+def _named(name: Any, argument: str, arity: int) -> Token:
+    known = {name: OPERATORS[ALIASES.get(name, name)] for name in (*OPERATORS, *ALIASES)}
+    if not isinstance(name, str) or name not in known:
+        fitting = [other for other, token in known.items() if token.arity == arity]
+        close = difflib.get_close_matches(str(name), fitting, n=1)
+        hint = f" Did you mean `{close[0]}`?" if close else ""
+        raise SettingsError(f"`{argument}` has `{name}`, but must be of {', '.join(fitting)}.{hint}")
+    return known[name]

@@ -1,0 +1,123 @@
+"""Settings as text: TOML files and NAME=VALUE in, TOML out. Unknown names are refused, and nothing is run."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from symseed.errors import SettingsError
+from symseed.regressor.settings import NAMES, Settings, suggestion
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+_FUNCTION = "a function of your own: "
+
+
+def to_values(settings: Settings) -> dict[str, Any]:
+    """Return settings as values that TOML can hold: "none" for None, and a note for a function."""
+    return {name: _plain(getattr(settings, name)) for name in NAMES}
+
+
+def from_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a text says, with None where it says "none".
+
+    Raises:
+        SettingsError: where a function is asked for.
+    """
+    for name, value in values.items():
+        if is_function(value):
+            found = value[-1] if isinstance(value, list) else value
+            raise SettingsError(f"`{name}` was {found}, which no file can hold. Give it again, from Python.")
+    return {name: None if value == "none" else value for name, value in values.items()}
+
+
+def is_function(value: Any) -> bool:
+    """Return whether a value of a file stands for a function, or holds one."""
+    parts = value if isinstance(value, list) else [value]
+    return any(isinstance(part, str) and part.startswith(_FUNCTION) for part in parts)
+
+
+def read_changes(changes: Sequence[str]) -> dict[str, Any]:
+    """Read NAME=VALUE, where a value is TOML, or plain text where it is none."""
+    out: dict[str, Any] = {}
+    for change in changes:
+        name, equals, text = change.partition("=")
+        if not equals:
+            raise SettingsError(f"`--set` must be NAME=VALUE, but it is `{change}`.")
+        if name not in NAMES:
+            raise SettingsError(f"There is no setting `{name}`: {suggestion(name)}")
+        try:
+            out[name] = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            out[name] = text
+    return from_values(out)
+
+
+def read_file(path: str) -> dict[str, Any]:
+    """Read settings from a TOML file, or those of a run's config.toml."""
+    try:
+        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(
+            f"`--config` must be a TOML file of settings, but `{path}` cannot be read: {error}"
+        ) from error
+    settings = content.get("settings", content)
+    if not isinstance(settings, dict):
+        raise SettingsError(f"`{path}` must hold settings, but `settings` in it is {settings!r}.")
+    for name in settings:
+        if name not in NAMES:
+            raise SettingsError(f"`{path}` has a setting `{name}`, but there is none: {suggestion(name)}")
+    return from_values(settings)
+
+
+def toml(values: Mapping[str, Any]) -> list[str]:
+    """Return values as lines of TOML."""
+    return [f"{_key(name)} = {_value(value)}" for name, value in values.items()]
+
+
+def _plain(value: Any) -> Any:
+    if value is None:
+        return "none"
+    if isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    if isinstance(value, Mapping):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return float(value)
+    if isinstance(value, Path):
+        return str(value)
+    return f"{_FUNCTION}{getattr(value, '__name__', type(value).__name__)}"
+
+
+def _key(name: str) -> str:
+    return name if name.isascii() and name.replace("_", "").isalnum() else _text(name)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(toml(value)) + "}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    return _text(str(value))
+
+
+def _text(text: str) -> str:
+    """A TOML string; what JSON escapes, TOML does too, but for the delete character and for halves of pairs."""
+    kept = text.encode("utf-8", "replace").decode()
+    return json.dumps(kept, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,27 @@
+"""What a formula is worth: errors, fitted constants, rewards, description lengths, and tasks."""
+
+from __future__ import annotations
+
+from symseed.scoring.evaluation import Errors, Failure, Predictions, evaluate, fit, predict
+from symseed.scoring.fitting import FitSettings
+from symseed.scoring.regression import RegressionSettings, RegressionTask
+from symseed.scoring.reward import Metric
+from symseed.scoring.task import Counts, FunctionTask, HasDataset, Scored, Task
+
+__all__ = [
+    "Counts",
+    "Errors",
+    "Failure",
+    "FitSettings",
+    "FunctionTask",
+    "HasDataset",
+    "Metric",
+    "Predictions",
+    "RegressionSettings",
+    "RegressionTask",
+    "Scored",
+    "Task",
+    "evaluate",
+    "fit",
+    "predict",
+]

@@ -1,0 +1,109 @@
+"""Description length: how many nats it takes to write a formula down, and then the data with its help.
+
+The rule of Bartlett, Desmond and Ferreira (2023, "Exhaustive Symbolic Regression"): log(T) for each token of T, for a
+fitted constant its value to the precision that the data give it, for a plain number (`simple_numbers.py`) that number, and
+for the data n/2 log of the mean squared error. Shorter is better; only differences mean something.
+
+Not all tokens are alike, as the same authors found ("Priors for symbolic regression", 2023): few laws nest exponentials
+in cosines. A token costs `RARITY` nats more for each step by which its complexity is above that of a sum.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from symseed import _core, arithmetic
+from symseed.arrays import Floats
+from symseed.data.dataset import Dataset
+from symseed.language.library import Library
+from symseed.language.population import Population
+from symseed.scoring import simple_numbers
+from symseed.scoring.evaluation import evaluate
+
+RARITY = 0.75
+"""Nats that a token costs for each step of complexity above 1."""
+EVIDENCE = 3.0
+"""Nats by which a formula must shorten the description of the data before it is chosen over a mere number: odds of
+twenty to one."""
+
+
+def code_length(dataset: Dataset, mean_square: Floats) -> Floats:
+    """Return the nats of the data, given a formula's mean squared error on them."""
+    return 0.5 * len(dataset) * arithmetic.log(mean_square + dataset.rounding)
+
+
+def constant_cost(value: float, deviation: float) -> float:
+    """Return the nats of a constant that the data fix to a standard deviation, or of the plain number that it is."""
+    plain = simple_numbers.cost(value)
+    fitted = math.inf
+    if deviation > 0.0 and math.isfinite(deviation):
+        fitted = float(simple_numbers.fitted_cost(np.array(abs(value) / deviation)))
+    return min(fitted, math.inf if plain is None else plain)
+
+
+def description_lengths(population: Population, dataset: Dataset) -> Floats:
+    """Return the nats of each row and of the data given it, (N,); infinite where a row fails."""
+    mean_square = dataset.mean_squares(evaluate(population, dataset).error)
+    costs = _token_costs(population.library)
+    tokens = costs[np.minimum(population.tokens, len(population.library))].sum(axis=1)
+    data = code_length(dataset, mean_square)
+    constants = np.array([_constants(population, row, dataset, float(mean_square[row])) for row in range(len(data))])
+    return np.where(np.isnan(mean_square), np.inf, tokens + data + constants)
+
+
+def _token_costs(library: Library) -> Floats:
+    """Nats of each token, and 0 for what pads a row, (T + 1,)."""
+    costs = [arithmetic.log(float(len(library))) + RARITY * (token.complexity - 1) for token in library.tokens]
+    return np.array([*costs, 0.0])
+
+
+def deviations(population: Population, row: int, dataset: Dataset, mean_square: float) -> Floats:
+    """Return the standard deviation of each constant of a row, the others held fixed, (K,)."""
+    curvature = _curvature(population, row, dataset)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.asarray(np.sqrt(_noise(dataset, mean_square) / np.diagonal(curvature)))
+
+
+def free_deviations(population: Population, row: int, dataset: Dataset, mean_square: float) -> Floats:
+    """Return the standard deviation of each constant of a row where the others follow it, (K,).
+
+    It is infinite where they can undo all that it does.
+    """
+    curvature = _curvature(population, row, dataset)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        unit = 1.0 / np.sqrt(np.diagonal(curvature))
+        correlated = curvature * unit[:, None] * unit
+        if not np.isfinite(correlated).all():
+            return np.full(len(unit), np.inf)
+        values, vectors = arithmetic.symmetric_eigen(correlated)
+        inverse = np.sum(vectors * vectors / np.maximum(values, 0.0), axis=1)
+        return np.asarray(np.sqrt(_noise(dataset, mean_square) * inverse) * unit)
+
+
+def _curvature(population: Population, row: int, dataset: Dataset) -> Floats:
+    one = population.take(np.array([row]))
+    samples, vocabulary = dataset.samples, population.library.vocabulary
+    return _core.linearise(vocabulary, samples, one.tokens, one.lengths, one.constants)[2]
+
+
+def _noise(dataset: Dataset, mean_square: float) -> float:
+    return (mean_square + dataset.rounding) * dataset.total_weight / len(dataset)
+
+
+def _constants(population: Population, row: int, dataset: Dataset, mean_square: float) -> float:
+    values = population.constants[row, : population.lengths[row]]
+    values = values[~np.isnan(values)]
+    if len(values) == 0 or math.isnan(mean_square):
+        return 0.0
+    spread = deviations(population, row, dataset, mean_square)
+    return sum(constant_cost(float(value), float(width)) for value, width in zip(values, spread, strict=True))
+
+
+def shortest(lengths: Sequence[float], is_number: Sequence[bool]) -> int:
+    """Return which description to choose: the shortest, or that of the best mere number where it is nearly as short."""
+    best = min(range(len(lengths)), key=lengths.__getitem__)
+    number = min((i for i, is_one in enumerate(is_number) if is_one), key=lengths.__getitem__, default=best)
+    return best if lengths[best] < lengths[number] - EVIDENCE else number

@@ -1,0 +1,157 @@
+"""Regression: expressions are scored by how well they fit a dataset, each different one once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from symseed import _core, arithmetic
+from symseed.arrays import Floats
+from symseed.data.dataset import Dataset
+from symseed.errors import SettingsError
+from symseed.language.library import Library
+from symseed.language.population import Population
+from symseed.scoring.evaluation import check_columns, check_threads, evaluate, native_loss, predict
+from symseed.scoring.fitting import FitSettings
+from symseed.scoring.reward import Metric, reward
+from symseed.scoring.task import Counts, Scored
+
+
+@dataclass(frozen=True, slots=True)
+class RegressionSettings:
+    """How a regression task scores."""
+
+    fit: FitSettings | None = field(default_factory=FitSettings)
+    """How constants are fitted; None leaves them as they are."""
+
+    metric: Metric = Metric.INVERSE_NRMSE
+
+    solved_nmse: float = 1e-12
+    """A row whose NMSE is below this, on the data and on the test data, solves the task; 0: none ever does."""
+
+    strict: bool = False
+    """Whether any IEEE flag, underflow included, makes an expression fail, as in the authors' released code."""
+
+    threads: int = 1
+    """How many threads score. The answer does not depend on it."""
+
+    cache_bytes: int = 128 * 2**20
+    """Most memory that known scores may take."""
+
+    cached_constants: int = 16
+    """Expressions with more constants than this are scored anew each time."""
+
+    fit_seed: int = 0
+    """Seed of the starts that `fit.restarts` draws."""
+
+    def __post_init__(self) -> None:
+        """Refuse values out of range."""
+        check_threads(self.threads)
+        if not 0.0 <= self.solved_nmse < np.inf:
+            raise SettingsError(f"`solved_nmse` must be at least 0, but it is {self.solved_nmse}.")
+        for name, least, most in (("cache_bytes", 1024, 1 << 40), ("cached_constants", 0, 1 << 15)):
+            if not least <= getattr(self, name) <= most:
+                raise SettingsError(f"`{name}` must be from {least} to {most}, but it is {getattr(self, name)}.")
+
+
+class RegressionTask:
+    """Scores rows by how well they fit. It owns a cache, so one task belongs to one search.
+
+    Threads may call `evaluate` at the same time, and a function of your own may call it too: scores are the same as one
+    call after another gives. Rows that two threads score at once may be computed by both, and count as evaluated twice.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        dataset: Dataset,
+        settings: RegressionSettings | None = None,
+        *,
+        test: Dataset | None = None,
+    ) -> None:
+        """Take the data to fit; `test`, where given, is the data on which a row must prove that it solves the task."""
+        check_columns(library, dataset)
+        self.library = library
+        self.dataset = dataset
+        self.settings = settings or RegressionSettings()
+        self.test = dataset if test is None else test
+        check_columns(library, self.test)
+        if self.settings.metric is Metric.CORRELATION and dataset.loss is not None:
+            raise SettingsError("The metric CORRELATION is one of squared errors, but the dataset has another loss.")
+        self._cache = _core.Cache(
+            self.settings.cache_bytes, self.settings.cached_constants if library.has_constants else 0
+        )
+
+    @property
+    def counts(self) -> Counts:
+        """What was done since the task was made."""
+        return Counts(*self._cache.counts)
+
+    def evaluate(self, population: Population) -> Scored:
+        """Score each row; equal rows are computed once, also across calls."""
+        population.check_library(self.library, "task")
+        settings = self.settings
+        fit = settings.fit if self.library.has_constants else None
+        error, failure, position, constants, computed = self._cache.score(
+            self.library.vocabulary,
+            self.dataset.samples,
+            population.tokens,
+            population.lengths,
+            population.constants,
+            fit=None if fit is None else (fit.iterations, fit.restarts, settings.fit_seed),
+            strict=settings.strict,
+            threads=settings.threads,
+            loss=native_loss(self.dataset),
+        )
+        scored = population if constants is None else population.with_constants(constants)
+        mean_square = self.dataset.mean_squares(error)
+        if settings.metric is Metric.CORRELATION:
+            good = np.flatnonzero(~np.isnan(mean_square))
+            mean_square[good] = _after_scaling(scored.take(good), self.dataset, settings)
+        rewards = reward(settings.metric, mean_square, self.dataset.deviation)
+        return Scored(scored, rewards, self._solved(scored, mean_square), failure, position, computed.view(np.bool_))
+
+    def _solved(self, population: Population, mean_square: Floats) -> npt.NDArray[np.bool_]:
+        """Which rows reach the threshold, on the data and then on the test data."""
+        solved = mean_square < self._threshold(self.dataset)
+        if self.test is not self.dataset and np.count_nonzero(solved):
+            rows = np.flatnonzero(solved)
+            if self.settings.metric is Metric.CORRELATION:
+                tested = _after_scaling(population.take(rows), self.test, self.settings)
+            else:
+                tested = self.test.mean_squares(
+                    evaluate(population.take(rows), self.test, strict=self.settings.strict).error
+                )
+            solved[rows] = tested < self._threshold(self.test)
+        return solved
+
+    def _threshold(self, dataset: Dataset) -> float:
+        return self.settings.solved_nmse * (dataset.deviation * dataset.deviation if dataset.deviation > 0.0 else 1.0)
+
+
+def best_scaling(
+    population: Population, dataset: Dataset, *, strict: bool = False, threads: int = 1
+) -> tuple[Floats, Floats, Floats]:
+    """Return offset a, factor b and mean squared error of the best a + b * prediction of each row, (N,) each.
+
+    They are not finite where a row fails, or where its squares are beyond float64.
+    """
+    weights = dataset.weights / dataset.total_weight
+    value = predict(population, dataset, strict=strict, threads=threads).value
+    level = arithmetic.dot(dataset.y, weights)
+    target = dataset.y - level
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = arithmetic.product(value, weights)
+        value = value - mean[:, None]
+        spread = arithmetic.product(value * value, weights)
+        factor = np.divide(
+            arithmetic.product(value * target, weights), spread, out=np.zeros(len(value)), where=spread > 0.0
+        )
+        mean_square = arithmetic.product((target - factor[:, None] * value) ** 2, weights)
+        return level - factor * mean, factor, np.asarray(mean_square)
+
+
+def _after_scaling(population: Population, dataset: Dataset, settings: RegressionSettings) -> Floats:
+    return best_scaling(population, dataset, strict=settings.strict, threads=settings.threads)[2]

@@ -1,0 +1,45 @@
+"""Algorithm 1 of the paper: a policy samples, populations evolve, the best of them train the policy."""
+
+from __future__ import annotations
+
+from symseed.search.evolution import EvolutionSettings
+from symseed.search.policy import Lesson, LSTMPolicy, Policy, PolicySettings
+from symseed.search.search import Budget, Search, SearchResult, SearchSettings, Seeds, Snapshot, Step, StopReason, run
+from symseed.search.training import (
+    CrossEntropyTrainer,
+    EntropySettings,
+    Memory,
+    OffPolicy,
+    QueueTrainer,
+    RiskSeekingTrainer,
+    Trainer,
+    VanillaTrainer,
+)
+from symseed.search.variation import Mutation, VariationSettings
+
+__all__ = [
+    "Budget",
+    "CrossEntropyTrainer",
+    "EntropySettings",
+    "EvolutionSettings",
+    "LSTMPolicy",
+    "Lesson",
+    "Memory",
+    "Mutation",
+    "OffPolicy",
+    "Policy",
+    "PolicySettings",
+    "QueueTrainer",
+    "RiskSeekingTrainer",
+    "Search",
+    "SearchResult",
+    "SearchSettings",
+    "Seeds",
+    "Snapshot",
+    "Step",
+    "StopReason",
+    "Trainer",
+    "VanillaTrainer",
+    "VariationSettings",
+    "run",
+]

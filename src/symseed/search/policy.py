@@ -1,0 +1,173 @@
+"""The policy: a learnt distribution over the expressions of a search space.
+
+Anything with the methods of `Policy` can guide a search; `LSTMPolicy` is the paper's: one LSTM layer of 32 units, in
+native code. `examples/` shows one of another kind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from symseed import _core
+from symseed.arrays import Floats
+from symseed.errors import DataError, SettingsError
+from symseed.language.library import TokenIds
+from symseed.language.population import Constants, Lengths, Population
+from symseed.space.space import SearchSpace
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What a policy is to make more likely: sum of weight * log p(row), plus an entropy bonus on the same rows."""
+
+    population: Population
+    weights: Floats  # (N,)
+    entropy_weight: float = 0.0
+    """Of the mean over the rows of the entropies along each."""
+    entropy_decay: float = 1.0
+    """Entropy at position t counts decay^t: below 1 it is the hierarchical entropy of Landajuela et al. (2021)."""
+
+
+class Policy(Protocol):
+    """A distribution over expressions that can be sampled and taught."""
+
+    def sample(self, count: int, *, seed: int, step: int) -> Population:
+        """Draw legal expressions; a pure function of the policy's state, seed and step."""
+
+    def log_probability(self, population: Population) -> Floats:
+        """Return log p of each row, -inf where the space does not allow it, (N,)."""
+
+    def ascend(self, lesson: Lesson) -> None:
+        """Take one step up the lesson's objective."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicySettings:
+    """An LSTM policy and how it learns. Defaults are the paper's."""
+
+    hidden: int = 32
+    """Units of each layer."""
+
+    layers: int = 1
+
+    learning_rate: float = 0.0025
+    """Of Adam. Petersen et al. used 0.0005 without genetic programming."""
+
+    sees_previous: bool = False
+    """Whether the token before the next one is an input too, beside its parent and left sibling."""
+
+    sees_open: bool = False
+    """Whether the number of open arguments is an input too."""
+
+    precision: int = 32
+    """Bits of its numbers, 32 or 64. 32 is about twice as fast; learning does not need more."""
+
+    longest_sample: int | None = None
+    """Most tokens of a sample, where the space allows more; None: as many as it allows."""
+
+    threads: int = 1
+    """How many threads sample. The answer does not depend on it."""
+
+    def __post_init__(self) -> None:
+        """Refuse values out of range."""
+        for name, least, most in (("hidden", 1, 4096), ("layers", 1, 16), ("threads", 1, 1024)):
+            if not least <= getattr(self, name) <= most:
+                raise SettingsError(f"`{name}` must be from {least} to {most}, but it is {getattr(self, name)}.")
+        if self.precision not in (32, 64):
+            raise SettingsError(f"`precision` must be 32 or 64 bits, but it is {self.precision}.")
+        if not 0.0 <= self.learning_rate < np.inf:
+            raise SettingsError(f"`learning_rate` must be at least 0, but it is {self.learning_rate}.")
+        if self.longest_sample is not None and self.longest_sample < 1:
+            raise SettingsError(f"`longest_sample` must be at least 1, but it is {self.longest_sample}.")
+
+
+class LSTMPolicy:
+    """The paper's policy. Its weights are the only thing in a search that changes in place."""
+
+    def __init__(self, space: SearchSpace, settings: PolicySettings | None = None, *, seed: int = 0) -> None:
+        self.space = space
+        self.settings = settings or PolicySettings()
+        longest = min(space.max_length, self.settings.longest_sample or space.max_length)
+        self._sampled = space if longest == space.max_length else replace(space, max_length=longest)
+        self._network = _core.Lstm(
+            len(space.library),
+            self.settings.hidden,
+            self.settings.layers,
+            self.settings.sees_previous,
+            self.settings.sees_open,
+            self.settings.precision == 64,
+            seed,
+        )
+
+    def sample(self, count: int, *, seed: int, step: int) -> Population:
+        """Draw legal expressions, each token from the network's distribution over those that may come next."""
+        return self._sampled.drawn(*self._network.sample(self._sampled.rules, count, seed, step, self.settings.threads))
+
+    def log_probability(self, population: Population) -> Floats:
+        """Return log p of each row, -inf where the space does not allow it, (N,)."""
+        return self._log_probabilities(population)[0]
+
+    def entropy(self, population: Population) -> Floats:
+        """Return the entropy of the distribution at each position of each row, 0 after its end, (N, L)."""
+        return self._log_probabilities(population)[1]
+
+    def gradient(self, lesson: Lesson) -> dict[str, npt.NDArray[np.floating]]:
+        """Return the gradient of a lesson's objective by each block of parameters."""
+        return self._split(self._network.gradient(*self._arguments(lesson)))
+
+    def ascend(self, lesson: Lesson) -> None:
+        """Take one step of Adam up the lesson's objective."""
+        if self.settings.learning_rate > 0.0:
+            self._network.ascend(*self._arguments(lesson), self.settings.learning_rate)
+
+    @property
+    def state(self) -> tuple[Floats, int]:
+        """All that it has learnt: parameters and Adam's two moments, (3, P), and the number of steps."""
+        return self._network.state()
+
+    @state.setter
+    def state(self, state: tuple[Floats, int]) -> None:
+        """Take up where another policy of the same shape was."""
+        values, steps = state
+        if values.shape != self.state[0].shape:
+            raise DataError(f"This policy's state is {self.state[0].shape}, but the one given is {values.shape}.")
+        self._network.set_state(np.ascontiguousarray(values, dtype=np.float64), steps)
+
+    @property
+    def parameters(self) -> dict[str, npt.NDArray[np.floating]]:
+        """Copies of the parameters, by block."""
+        return self._split(self.state[0][0])
+
+    def _split(self, flat: npt.NDArray[np.floating]) -> dict[str, npt.NDArray[np.floating]]:
+        return {
+            name: flat[offset : offset + rows * columns].reshape(rows, columns)
+            for name, offset, rows, columns in self._network.blocks()
+        }
+
+    def _log_probabilities(self, population: Population) -> tuple[Floats, Floats]:
+        population.check_library(self.space.library, "policy")
+        return self._network.log_probabilities(
+            self.space.rules, population.tokens, population.lengths, population.constants
+        )
+
+    def _arguments(self, lesson: Lesson) -> tuple[_core.Rules, TokenIds, Lengths, Constants, Floats, Floats, float]:
+        population = lesson.population
+        population.check_library(self.space.library, "policy")
+        count = len(population)
+        if lesson.weights.shape != (count,):
+            raise DataError(
+                f"A lesson has one weight for each of its {count} rows, but their shape is {lesson.weights.shape}."
+            )
+        return (
+            self.space.rules,
+            population.tokens,
+            population.lengths,
+            population.constants,
+            np.ascontiguousarray(lesson.weights, dtype=np.float64),
+            np.full(count, lesson.entropy_weight / max(1, count)),
+            lesson.entropy_decay,
+        )

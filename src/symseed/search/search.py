@@ -1,0 +1,506 @@
+"""Algorithm 1 of the paper: sample, score, evolve, train; repeat.
+
+A `Search` is the algorithm, one `Step` per round; `run` follows it to its end. Progress bars, records and checkpoints
+watch steps and are no part of it. Between two rounds it can be put away as a `Snapshot`, and begun again from there.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from symseed.arrays import Floats
+from symseed.completion.completer import Completer, CompletionCounts, CompletionSettings
+from symseed.errors import SettingsError
+from symseed.language.expression import Expression
+from symseed.scoring.task import HasDataset, Scored, Task
+from symseed.search.evolution import Elite, EvolutionSettings, evolve
+from symseed.search.policy import LSTMPolicy, Policy, PolicySettings
+from symseed.search.training import Memory, OffPolicy, QueueTrainer, Trainer, corrected
+from symseed.space.space import SearchSpace
+
+
+class StopReason(enum.Enum):
+    """Why a search ended; values are sentences for people."""
+
+    SOLVED = "The task is solved."
+    EXPRESSIONS = "The budget of expressions is used up."
+    SECONDS = "The time is up."
+    PATIENCE = "The choice has not changed for as many turns as `patience` says."
+    INTERRUPTED = "The search was interrupted; this is the best so far."
+
+
+class Seeds(enum.Enum):
+    """Where evolution's first population comes from."""
+
+    POLICY = "policy"
+    """The policy's newest samples: the paper's method."""
+    RANDOM = "random"
+    """New random trees each time: random restarts."""
+    CONTINUE = "continue"
+    """Random trees at first, then the last generation: one long run."""
+    QUEUE = "queue"
+    """The best different expressions that the policy ever sampled, `elite` of them, as GEGL has it. They then take the
+    newest samples' place in the training set too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """When to stop at the latest."""
+
+    expressions: int | None = 2_000_000
+    """Charged expressions, repeats included: those sampled or drawn at random, those that evolution touched, those that
+    completion put together, and in a portfolio those that were assembled."""
+
+    seconds: float | None = None
+
+    clock: Callable[[], float] = time.monotonic
+    """What tells the seconds; with `time.process_time` they are those of this process alone, on a busy machine too."""
+
+    def __post_init__(self) -> None:
+        """Refuse a search without an end."""
+        if self.expressions is None and self.seconds is None:
+            raise SettingsError("A budget limits `expressions`, `seconds` or both, but neither was given.")
+        limits = [limit for limit in (self.expressions, self.seconds) if limit is not None]
+        if not all(limit > 0 for limit in limits) or all(math.isinf(limit) for limit in limits):
+            raise SettingsError(
+                f"A budget must be above 0 and come to an end, but `expressions` is {self.expressions} and `seconds` "
+                f"{self.seconds}."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """What a search is made of. Defaults are the paper's."""
+
+    batch: int = 500
+    """N: expressions that the policy samples each step, and that evolve."""
+
+    policy: PolicySettings | None = field(default_factory=PolicySettings)
+    """None: no policy, evolution only."""
+
+    trainer: Trainer = field(default_factory=QueueTrainer)
+
+    evolution: EvolutionSettings | None = field(default_factory=EvolutionSettings)
+    """None: no evolution, the policy only."""
+
+    seeds: Seeds = Seeds.POLICY
+
+    elite: int = 1
+    """M: how many of evolution's best, its seeds included, the policy is trained on."""
+
+    elite_lasts: bool = False
+    """Whether those are the best since the search began, and not only of the newest round."""
+
+    trains_on_samples: bool = True
+    """Whether the policy's own samples are in its training set."""
+
+    trains_on_elite: bool = True
+    """Whether evolution's best are."""
+
+    completion: CompletionSettings | None = None
+    """How rows are completed with sub-expressions seen before; None: they are not, as in the paper."""
+
+    off_policy: OffPolicy = OffPolicy.NONE
+    """How much those of evolution's best count that are none of the newest samples."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot run."""
+        if self.batch < 2 or self.elite < 1:
+            raise SettingsError(
+                f"`batch` must be at least 2 and `elite` at least 1, but they are {self.batch} and {self.elite}."
+            )
+        if self.policy is None and self.evolution is None:
+            raise SettingsError("A search needs a policy, evolution or both, but both are None.")
+        if self.evolution is None and self.seeds is not Seeds.POLICY:
+            raise SettingsError(f"`seeds` is {self.seeds.name}, but there is no evolution to seed.")
+        if self.policy is None and self.seeds in (Seeds.POLICY, Seeds.QUEUE):
+            raise SettingsError(f"`seeds` is {self.seeds.name}, which needs a policy. Use RANDOM or CONTINUE.")
+        if not self.trains_on_samples and not (self.trains_on_elite and self.evolution is not None):
+            raise SettingsError("The policy must be trained on its samples, on evolution's best, or on both.")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The search after one round."""
+
+    index: int
+    best: Expression
+    reward: float
+    charged: int
+    evaluated: int
+    unique: int
+    completion: CompletionCounts
+    """All 0 where rows are not completed."""
+    seconds: float
+    sampled: float
+    """Mean reward of what this round began with: the policy's samples, or evolution's seeds where there is none."""
+    evolved: float
+    """Mean reward of its last generation; of what it began with where there is none."""
+    reason: StopReason | None
+    """Why the search ends here; None where it goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What a search found."""
+
+    best: Expression
+    reward: float
+    reason: StopReason
+    history: tuple[Step, ...]
+    seed: int
+    settings: SearchSettings
+    budget: Budget
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether the task says that `best` solves it."""
+        return self.reason is StopReason.SOLVED
+
+
+def run(
+    space: SearchSpace,
+    task: Task,
+    settings: SearchSettings | None = None,
+    *,
+    seed: int = 0,
+    budget: Budget | None = None,
+    policy: Policy | None = None,
+) -> SearchResult:
+    """Search until the task is solved or the budget is used up; Ctrl-C ends it with the best so far.
+
+    Args:
+        policy: takes the place of the LSTM that `settings.policy` describes.
+
+    Raises:
+        KeyboardInterrupt: on Ctrl-C before anything was scored.
+    """
+    chosen, limit = settings or SearchSettings(), budget or Budget()
+    history = tuple(Search(space, task, chosen, seed=seed, budget=limit, policy=policy))
+    last = history[-1]
+    assert last.reason is not None, "the last step says why it is the last"
+    return SearchResult(last.best, last.reward, last.reason, history, seed, chosen, limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A search between two rounds: all that the next round depends on.
+
+    What was computed before is not in it: a search that begins from a snapshot has a new cache of rewards and a new
+    table of completions.
+    """
+
+    rounds: int
+    policy: tuple[Floats, int] | None
+    """The LSTM's `state`; None where there is no policy."""
+    memory: Memory
+    best: Scored
+    charged: int
+    evaluated: int
+    unique: int
+    completion: CompletionCounts
+    seconds: float
+    elite: Scored | None
+    queue: Scored | None
+    last: Scored | None
+
+
+class Search:
+    """A search under way: iterate over its steps, of which the last has a reason."""
+
+    def __init__(
+        self,
+        space: SearchSpace,
+        task: Task,
+        settings: SearchSettings,
+        *,
+        seed: int = 0,
+        budget: Budget,
+        policy: Policy | None = None,
+        watch: Callable[[Scored], None] | None = None,
+        begin: Snapshot | None = None,
+    ) -> None:
+        """Prepare a search.
+
+        Args:
+            policy: takes the place of the LSTM that `settings.policy` describes.
+            watch: is told of every population as it is scored.
+            begin: where to begin, if not at the first round; the other arguments are those it was taken with.
+        """
+        self._space, self._task, self._settings = space, task, settings
+        self._streams = _Streams.of(seed)
+        if policy is None and settings.policy is not None:
+            policy = LSTMPolicy(space, settings.policy, seed=self._streams.policy)
+        self._policy = policy
+        self._ledger = _Ledger(task, budget, watch, begin)
+        self._completer = _completer(space, task, settings)
+        self._seeder = _Seeder(space, task, settings, self._streams.seeds, begin)
+        self._elite = Elite(settings.elite)
+        self._memory = Memory()
+        self._rounds = 0
+        self._before = CompletionCounts()
+        if begin is not None:
+            self._rounds, self._memory, self._before = begin.rounds, begin.memory, begin.completion
+            if begin.elite is not None:
+                self._elite.add(begin.elite)
+            if begin.policy is not None:
+                assert isinstance(policy, LSTMPolicy), "only its state is ever taken"
+                policy.state = begin.policy
+
+    def __iter__(self) -> Iterator[Step]:
+        """Give one `Step` per round of Algorithm 1."""
+        while not self._ledger.is_over:
+            try:
+                self._ledger.begin(self._rounds)
+                self._round(self._rounds)
+            except KeyboardInterrupt:
+                self._ledger.interrupt()
+            self._rounds += 1
+            yield self._ledger.step(self._completion)
+
+    def snapshot(self) -> Snapshot:
+        """Return what the next round depends on."""
+        if self._policy is not None and not isinstance(self._policy, LSTMPolicy):
+            raise SettingsError(
+                f"A search can be put away where its policy is the LSTM, but it is a {type(self._policy).__name__}."
+            )
+        step = self._ledger.step(self._completion)
+        return Snapshot(
+            rounds=self._rounds,
+            policy=None if self._policy is None else self._policy.state,
+            memory=self._memory,
+            best=self._ledger.best,
+            charged=step.charged,
+            evaluated=step.evaluated,
+            unique=step.unique,
+            completion=step.completion,
+            seconds=step.seconds,
+            elite=self._elite.best if self._settings.elite_lasts else None,
+            queue=self._seeder.queue.best,
+            last=self._seeder.last if self._settings.seeds is Seeds.CONTINUE else None,
+        )
+
+    def _round(self, index: int) -> None:
+        settings, ledger, task = self._settings, self._ledger, self._task
+        samples = None
+        if self._policy is not None:
+            samples = task.evaluate(self._policy.sample(settings.batch, seed=self._streams.samples, step=index))
+            ledger.add(samples, charged=len(samples))
+            if self._completer is not None:
+                self._completer.add(samples, ledger)
+        seeds = None
+        if settings.evolution is not None and not ledger.is_over:
+            seeds = self._seeder.seeds(samples, index)
+            ledger.add(seeds.scored, charged=seeds.charged)
+            self._evolve(settings.evolution, seeds.scored, index)
+        if self._policy is not None and not ledger.is_over:
+            sources = seeds.scored if seeds is not None and settings.seeds is Seeds.QUEUE else samples
+            lesson, self._memory = settings.trainer.lesson(
+                self._memory,
+                _training_set(settings, sources, self._elite.best),
+                seed=self._streams.training,
+                step=index,
+            )
+            if settings.off_policy is OffPolicy.TRUNCATED and samples is not None:
+                lesson = corrected(lesson, samples.population, self._policy)
+            self._policy.ascend(lesson)
+
+    def _evolve(self, evolution: EvolutionSettings, seeds: Scored, index: int) -> None:
+        settings, ledger = self._settings, self._ledger
+        self._elite = self._elite if settings.elite_lasts else Elite(settings.elite)
+        self._elite.add(seeds)
+        for generation in evolve(self._space, self._task, seeds, evolution, seed=self._streams.evolution, run=index):
+            self._elite.add(generation.scored)
+            self._seeder.last = generation.scored
+            ledger.add(generation.scored, charged=generation.charged)
+            if self._completer is not None and self._completer.takes_generations:
+                self._completer.add(generation.scored, ledger)
+            if ledger.is_over:
+                break
+
+    @property
+    def _completion(self) -> CompletionCounts:
+        now = CompletionCounts() if self._completer is None else self._completer.counts
+        before = self._before
+        return CompletionCounts(before.lookups + now.lookups, before.hits + now.hits, before.splices + now.splices)
+
+
+def _training_set(settings: SearchSettings, samples: Scored | None, elite: Scored | None) -> Scored:
+    """What the policy learns from: its samples, evolution's best, or both."""
+    parts = []
+    if settings.trains_on_elite and elite is not None:
+        parts.append(elite)
+    if settings.trains_on_samples and samples is not None:
+        parts.append(samples)
+    return parts[0] if len(parts) == 1 else Scored.concatenate(parts)
+
+
+def _completer(space: SearchSpace, task: Task, settings: SearchSettings) -> _Completed | None:
+    if settings.completion is None:
+        return None
+    if not isinstance(task, HasDataset):
+        raise SettingsError(
+            f"`completion` needs a task with data to complete rows for, one with a `dataset`, but this is a "
+            f"{type(task).__name__}. Leave it None."
+        )
+    return _Completed(task, Completer(space, task.dataset, settings.completion))
+
+
+@dataclass(frozen=True, slots=True)
+class _Streams:
+    """Seeds of a search's independent sources of chance."""
+
+    policy: int
+    samples: int
+    seeds: int
+    evolution: int
+    training: int
+
+    @classmethod
+    def of(cls, seed: int) -> _Streams:
+        if seed < 0:
+            raise SettingsError(f"`seed` must be at least 0, but it is {seed}.")
+        return cls(*(int(word) for word in np.random.SeedSequence(seed).generate_state(5, np.uint64)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Seeded:
+    scored: Scored
+    charged: int
+
+
+class _Seeder:
+    """Makes the population with which evolution begins."""
+
+    def __init__(
+        self, space: SearchSpace, task: Task, settings: SearchSettings, seed: int, begin: Snapshot | None
+    ) -> None:
+        self._space, self._task, self._seed = space, task, seed
+        self._kind, self._batch = settings.seeds, settings.batch
+        self.queue = Elite(settings.elite)
+        self.last: Scored | None = None if begin is None else begin.last  # the newest generation
+        if begin is not None and begin.queue is not None:
+            self.queue.add(begin.queue)
+
+    def seeds(self, samples: Scored | None, step: int) -> _Seeded:
+        if self._kind is Seeds.POLICY and samples is not None:
+            return _Seeded(samples, 0)
+        if self._kind is Seeds.QUEUE and samples is not None:
+            self.queue.add(samples)
+            assert self.queue.best is not None, "samples were just added"
+            return _Seeded(self.queue.best, 0)
+        if self._kind is Seeds.CONTINUE and self.last is not None:
+            return _Seeded(self.last, 0)
+        trees = self._space.random_trees(self._batch, seed=self._seed, step=step)
+        return _Seeded(self._task.evaluate(trees), self._batch)
+
+
+class _Completed:
+    """Completes what was scored, and has the outcome scored too; the search goes on as if it had not."""
+
+    def __init__(self, task: Task, completer: Completer) -> None:
+        self._task, self._completer = task, completer
+
+    @property
+    def counts(self) -> CompletionCounts:
+        return self._completer.counts
+
+    @property
+    def takes_generations(self) -> bool:
+        return self._completer.settings.generations
+
+    def add(self, scored: Scored, ledger: _Ledger) -> None:
+        if ledger.is_over:
+            return
+        rows = np.flatnonzero(scored.computed & (scored.failure == 0))
+        completed = self._completer.complete(scored.population, rows)
+        if len(completed):
+            ledger.note(self._task.evaluate(completed), charged=len(completed))
+
+
+class _Ledger:
+    """Charges the budget, keeps the best, and knows when it is over."""
+
+    def __init__(
+        self, task: Task, budget: Budget, watch: Callable[[Scored], None] | None, begin: Snapshot | None
+    ) -> None:
+        self._task, self._budget, self._watch = task, budget, watch
+        self._started = self._budget.clock() - (0.0 if begin is None else begin.seconds)
+        self._evaluated = (0 if begin is None else begin.evaluated) - task.counts.evaluated
+        self._unique = (0 if begin is None else begin.unique) - task.counts.unique
+        self._charged = 0 if begin is None else begin.charged
+        self._best: Scored | None = None if begin is None else begin.best
+        self._reward = -np.inf if self._best is None else float(self._best.reward[0])
+        self._reason: StopReason | None = None
+        self._index = 0
+        self._first: Scored | None = None
+        self._last: Scored | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return self._reason is not None
+
+    @property
+    def best(self) -> Scored:
+        assert self._best is not None, "a step has scored something"
+        return self._best
+
+    def begin(self, index: int) -> None:
+        self._index = index
+        self._first = self._last = None
+
+    def add(self, scored: Scored, *, charged: int) -> None:
+        """Take note of a round's rows as they were scored."""
+        self._first = scored if self._first is None else self._first
+        self._last = scored
+        self.note(scored, charged=charged)
+
+    def note(self, scored: Scored, *, charged: int) -> None:
+        """Take note of rows that are no population of the round."""
+        self._charged += charged
+        if self._watch is not None:
+            self._watch(scored)
+        row = int(scored.reward.argmax())
+        if scored.reward[row] > self._reward or self._best is None:
+            self._take(scored, row)
+        if np.count_nonzero(scored.solved):
+            # Of several answers the shortest; of those the best.
+            solved = np.flatnonzero(scored.solved)
+            order = np.lexsort((-scored.reward[solved], scored.population.lengths[solved]))
+            self._take(scored, int(solved[order[0]]))
+            self._reason = StopReason.SOLVED
+        elif self._budget.expressions is not None and self._charged >= self._budget.expressions:
+            self._reason = StopReason.EXPRESSIONS
+        elif self._budget.seconds is not None and self._budget.clock() - self._started >= self._budget.seconds:
+            self._reason = StopReason.SECONDS
+
+    def _take(self, scored: Scored, row: int) -> None:
+        self._best = scored.take(np.array([row]))
+        self._reward = float(scored.reward[row])
+
+    def interrupt(self) -> None:
+        if self._best is None:
+            raise KeyboardInterrupt
+        self._reason = self._reason or StopReason.INTERRUPTED
+
+    def step(self, completion: CompletionCounts) -> Step:
+        now = self._task.counts
+        return Step(
+            index=self._index,
+            best=self.best.population[0],
+            reward=self._reward,
+            charged=self._charged,
+            evaluated=self._evaluated + now.evaluated,
+            unique=self._unique + now.unique,
+            completion=completion,
+            seconds=self._budget.clock() - self._started,
+            sampled=float(self._first.reward.mean()) if self._first is not None else np.nan,
+            evolved=float(self._last.reward.mean()) if self._last is not None else np.nan,
+            reason=self._reason,
+        )

@@ -1,0 +1,213 @@
+"""Trainers: which expressions a policy learns from, and with what weight.
+
+Every trainer ascends sum_i w_i log p(tau_i) + entropy bonus. A trainer is therefore a pure function from what was
+scored to a `Lesson`; what it carries from step to step (a baseline, a queue) is a value that goes in and comes out.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+
+from symseed import arithmetic
+from symseed.arrays import Floats
+from symseed.errors import SettingsError
+from symseed.language.population import Population
+from symseed.scoring.task import Scored
+from symseed.search.policy import Lesson, Policy
+
+_LARGEST_REWARD = 1e6
+"""What a weight is made from lies within plus and minus this, as in the authors' code: infinity teaches nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What a trainer carries from one step to the next."""
+
+    baseline: float | None = None
+    """Moving average of rewards; None before the first step."""
+
+    queue: Scored | None = None
+    """The best different expressions so far, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntropySettings:
+    """The entropy bonus. Defaults are the paper's."""
+
+    weight: float = 0.005
+    decay: float = 1.0
+    """1 is the plain sum over positions; the hierarchical regulariser uses 0.7 with weight 0.03."""
+
+    def __post_init__(self) -> None:
+        """Refuse values out of range."""
+        if not 0.0 <= self.weight < np.inf or not 0.0 <= self.decay <= 1.0:
+            raise SettingsError(
+                f"The entropy's `weight` must be at least 0 and its `decay` from 0 to 1, but they are {self.weight} "
+                f"and {self.decay}."
+            )
+
+
+class OffPolicy(enum.Enum):
+    """How much a row counts that the policy did not sample this step, but evolution made."""
+
+    NONE = "none"
+    """As much as any other: the paper's method."""
+    TRUNCATED = "truncated"
+    """Less, where the policy would hardly make it itself: see `corrected`."""
+
+
+class Trainer(Protocol):
+    """A rule for what to learn."""
+
+    def lesson(self, memory: Memory, scored: Scored, *, seed: int, step: int) -> tuple[Lesson, Memory]:
+        """Turn a step's expressions into a lesson, and say what to remember."""
+
+
+@dataclass(frozen=True, slots=True)
+class VanillaTrainer:
+    """Vanilla policy gradient (VPG): every row, weighted by how much its reward exceeds a moving average."""
+
+    smoothing: float = 0.5
+    """Share of the newest mean in the moving average."""
+
+    entropy: EntropySettings = field(default_factory=EntropySettings)
+
+    def __post_init__(self) -> None:
+        """Refuse what is no average."""
+        if not 0.0 <= self.smoothing <= 1.0:
+            raise SettingsError(f"`smoothing` must be from 0 to 1, but it is {self.smoothing}.")
+
+    def lesson(self, memory: Memory, scored: Scored, *, seed: int, step: int) -> tuple[Lesson, Memory]:
+        """Weigh each row by (R - b) / N."""
+        del seed, step
+        reward = _bounded(scored.reward)
+        last = 0.0 if memory.baseline is None else memory.baseline
+        baseline = self.smoothing * float(reward.mean()) + (1.0 - self.smoothing) * last
+        weights = (reward - baseline) / len(scored)
+        return _lesson(scored, weights, self.entropy), Memory(baseline=baseline)
+
+
+@dataclass(frozen=True, slots=True)
+class RiskSeekingTrainer:
+    """Risk-seeking policy gradient (RSPG): the best share of rows, weighted by how much they exceed its threshold."""
+
+    risk: float = 0.05
+    """The share, the paper's epsilon."""
+
+    entropy: EntropySettings = field(default_factory=EntropySettings)
+
+    def __post_init__(self) -> None:
+        """Refuse a share that is none."""
+        _check_share(self.risk)
+
+    def lesson(self, memory: Memory, scored: Scored, *, seed: int, step: int) -> tuple[Lesson, Memory]:
+        """Weigh each row from the quantile q on by (R - q) / count."""
+        del seed, step
+        best, quantile = _best_share(scored, self.risk)
+        return _lesson(best, (_bounded(best.reward) - quantile) / len(best), self.entropy), memory
+
+
+@dataclass(frozen=True, slots=True)
+class CrossEntropyTrainer:
+    """The cross-entropy method: the best share of rows, all alike."""
+
+    risk: float = 0.05
+    """The share."""
+
+    entropy: EntropySettings = field(default_factory=EntropySettings)
+
+    def __post_init__(self) -> None:
+        """Refuse a share that is none."""
+        _check_share(self.risk)
+
+    def lesson(self, memory: Memory, scored: Scored, *, seed: int, step: int) -> tuple[Lesson, Memory]:
+        """Weigh each row from the quantile on by 1 / count."""
+        del seed, step
+        best, _ = _best_share(scored, self.risk)
+        return _lesson(best, np.full(len(best), 1.0 / len(best)), self.entropy), memory
+
+
+@dataclass(frozen=True, slots=True)
+class QueueTrainer:
+    """Priority queue training (PQT): the best different expressions ever, all alike."""
+
+    size: int = 10
+    """How many expressions the queue holds."""
+
+    pushes: int | None = 1
+    """How many of a step's best enter the queue; None: all that are good enough, as the paper states it."""
+
+    draws: int | None = 1
+    """How many of the queue make a lesson, drawn with replacement; None: all of them, as the paper states it."""
+
+    weight: float = 200.0
+    """Of the mean log probability, against the entropy bonus. Adam makes the rest of its scale irrelevant."""
+
+    entropy: EntropySettings = field(default_factory=EntropySettings)
+
+    def __post_init__(self) -> None:
+        """Refuse an empty queue."""
+        for name in ("size", "pushes", "draws"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise SettingsError(f"`{name}` of the queue must be at least 1, but it is {value}.")
+        if not 0.0 <= self.weight < np.inf:
+            raise SettingsError(f"`weight` of the queue must be at least 0, but it is {self.weight}.")
+
+    def lesson(self, memory: Memory, scored: Scored, *, seed: int, step: int) -> tuple[Lesson, Memory]:
+        """Push the best, then train on the queue or a draw from it."""
+        pushed = scored if self.pushes is None else scored.best(self.pushes)
+        queue = (pushed if memory.queue is None else Scored.concatenate([memory.queue, pushed])).best(self.size)
+        chosen = queue
+        if self.draws is not None:
+            rng = np.random.default_rng([seed, step])
+            chosen = queue.take(rng.integers(len(queue), size=self.draws))
+        weights = np.full(len(chosen), self.weight / len(chosen))
+        return _lesson(chosen, weights, self.entropy), Memory(queue=queue)
+
+
+def corrected(lesson: Lesson, samples: Population, policy: Policy) -> Lesson:
+    """Return a lesson in which rows that are none of the policy's samples count min(1, exp(l - median l of samples)).
+
+    l is a row's log probability per token. A policy gradient wants p(row) / mu(row), but evolution's own density mu is
+    not known; a typical sample stands in for it. Per token, because the whole log p runs to tens of nats and differs by
+    many from row to row: most rows would count fully or next to nothing.
+    """
+    own = {row.tobytes() for row in samples.fingerprints}
+    foreign = np.array([row.tobytes() not in own for row in lesson.population.fingerprints], dtype=np.bool_)
+    if not foreign.any():
+        return lesson
+    typical = float(np.median(_log_probability_per_token(policy, samples)))
+    weights = lesson.weights.copy()
+    weights[foreign] *= arithmetic.exp(
+        np.minimum(0.0, _log_probability_per_token(policy, lesson.population.take(foreign)) - typical)
+    )
+    return replace(lesson, weights=weights)
+
+
+def _log_probability_per_token(policy: Policy, population: Population) -> Floats:
+    return np.asarray(policy.log_probability(population) / population.lengths)
+
+
+def _lesson(scored: Scored, weights: Floats, entropy: EntropySettings) -> Lesson:
+    return Lesson(scored.population, weights, entropy.weight, entropy.decay)
+
+
+def _bounded(reward: Floats) -> Floats:
+    return np.clip(reward, -_LARGEST_REWARD, _LARGEST_REWARD)
+
+
+def _check_share(share: float) -> None:
+    if not 0.0 < share <= 1.0:
+        raise SettingsError(f"`risk` is a share above 0 and up to 1, but it is {share}.")
+
+
+def _best_share(scored: Scored, share: float) -> tuple[Scored, float]:
+    """The rows from the empirical (1 - share) quantile of rewards on, and that quantile."""
+    reward = _bounded(scored.reward)
+    quantile = float(np.quantile(reward, 1.0 - share, method="higher"))
+    return scored.take(np.flatnonzero(reward >= quantile)), quantile

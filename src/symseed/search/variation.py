@@ -1,0 +1,177 @@
+"""Variation: tournament selection, crossover and mutations, over whole populations.
+
+Every function is a pure function of its seed, its step and the row: `(seed, parents) -> children`. A child that breaks
+a rule of the space is made again up to `retries` times, and then is a copy of its parent. Constants move with their
+tokens.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from symseed import _core
+from symseed.arrays import Floats
+from symseed.errors import DataError, SettingsError
+from symseed.language.population import Population
+from symseed.space.space import SearchSpace
+
+
+class Mutation(enum.Enum):
+    """The paper's four mutations, and two macros of ours; values are the core's numbers."""
+
+    SUBTREE = 0
+    """Any subtree, the whole included, becomes a new full tree."""
+    POINT = 1
+    """One token below the root becomes another of the same arity."""
+    INSERT = 2
+    """An operator is put above any subtree; its other argument is a new terminal."""
+    SHRINK = 3
+    """An operator below the root gives way to one of its arguments."""
+    NUMBER = 4
+    """Any subtree f becomes f + n, f - n, f * n or f / n, with n = 1, 2, 3 or 1/2, spelt with a variable if need be."""
+    TWICE = 5
+    """Any subtree f becomes f + f or f * f."""
+
+
+@dataclass(frozen=True)
+class VariationSettings:
+    """How a generation varies. Defaults are the paper's."""
+
+    crossover: float = 0.5
+    """Probability that a pair of parents crosses."""
+
+    mutation: float = 0.5
+    """Probability that a row mutates, after crossover."""
+
+    tournament: int = 5
+    """Rows drawn for each parent, the best of which it is; 0: no selection, each row is its own parent."""
+
+    new_depth: int = 3
+    """Greatest height of a new subtree; a height is drawn evenly from 0 to it."""
+
+    retries: int = 0
+    """How often an operation whose child breaks a rule is tried again. The paper undoes it at once: 0. Where the space
+    has `Dimensions`, which most changes break, 20 times more."""
+
+    weights: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0, 0.0, 0.0)
+    """Relative probabilities of the mutations, in the order of `Mutation`. The paper has the first four, all alike."""
+
+    def __post_init__(self) -> None:
+        """Refuse values out of range."""
+        for name in ("crossover", "mutation"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise SettingsError(f"`{name}` is a probability, but it is {getattr(self, name)}.")
+        for name, least, most in (("tournament", 0, 1_000_000), ("new_depth", 0, 16), ("retries", 0, 1_000_000)):
+            if not least <= getattr(self, name) <= most:
+                raise SettingsError(f"`{name}` must be from {least} to {most}, but it is {getattr(self, name)}.")
+        if len(self.weights) != len(Mutation) or min(self.weights) < 0.0 or not 0.0 < sum(self.weights) < np.inf:
+            raise SettingsError(
+                f"`weights` must be {len(Mutation)} numbers, none negative and not all 0, but they are {self.weights}."
+            )
+
+    @functools.cached_property
+    def native(self) -> _core.VarySettings:
+        """What the core reads."""
+        return _core.VarySettings(
+            self.crossover, self.mutation, self.tournament, self.new_depth, self.retries, list(self.weights)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Offspring:
+    """One generation of children."""
+
+    population: Population
+    parent: npt.NDArray[np.int64]  # (N,): the row that each child began as
+    touched: npt.NDArray[np.bool_]  # (N,): crossed or mutated, also where that was undone: what the budget counts
+
+
+def tournament(reward: Floats, count: int, size: int, *, seed: int, step: int = 0) -> npt.NDArray[np.int64]:
+    """Choose `count` rows, each the best of `size` drawn with replacement."""
+    if len(reward) == 0 or size < 1 or count < 0:
+        raise SettingsError(
+            f"A tournament needs at least one row, a size of at least 1 and a count of at least 0, but there are "
+            f"{len(reward)} rows, size {size}, count {count}."
+        )
+    return _core.tournament(np.ascontiguousarray(reward, dtype=np.float64), count, size, seed, step)
+
+
+def crossover(
+    space: SearchSpace, population: Population, settings: VariationSettings | None = None, *, seed: int, step: int = 0
+) -> Population:
+    """Cross rows 0 and 1, 2 and 3, ...: each pair swaps one subtree, neither of them whole."""
+    if len(population) % 2:
+        raise DataError(f"Crossover takes pairs of rows, so an even number of them, but there are {len(population)}.")
+    population.check_library(space.library, "search space")
+    children = _core.crossover(
+        space.rules,
+        population.tokens,
+        population.lengths,
+        population.constants,
+        (settings or VariationSettings()).native,
+        seed,
+        step,
+    )
+    return Population.wrap(population.library, *children)
+
+
+def mutate(
+    space: SearchSpace,
+    population: Population,
+    mutation: Mutation,
+    settings: VariationSettings | None = None,
+    *,
+    seed: int,
+    step: int = 0,
+) -> Population:
+    """Mutate every row."""
+    population.check_library(space.library, "search space")
+    children = _core.mutate(
+        space.rules,
+        population.tokens,
+        population.lengths,
+        population.constants,
+        mutation.value,
+        (settings or VariationSettings()).native,
+        seed,
+        step,
+    )
+    return Population.wrap(population.library, *children)
+
+
+def next_generation(
+    space: SearchSpace,
+    population: Population,
+    reward: Floats,
+    settings: VariationSettings | None = None,
+    *,
+    seed: int,
+    step: int = 0,
+) -> Offspring:
+    """Make as many children as there are rows: select, cross, mutate."""
+    population.check_library(space.library, "search space")
+    if len(population) == 0 or reward.shape != (len(population),):
+        raise DataError(
+            f"`reward` must have one value for each of the {len(population)} rows, at least one, but its shape is "
+            f"{reward.shape}."
+        )
+    tokens, lengths, constants, parent, touched = _core.next_generation(
+        space.rules,
+        population.tokens,
+        population.lengths,
+        population.constants,
+        np.ascontiguousarray(reward, dtype=np.float64),
+        (settings or VariationSettings()).native,
+        seed,
+        step,
+    )
+    if constants is None:
+        constants = population.constants
+        if constants.shape != tokens.shape:
+            constants = np.full(tokens.shape, np.nan)
+    return Offspring(Population.wrap(population.library, tokens, lengths, constants), parent, touched.view(np.bool_))

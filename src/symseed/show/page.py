@@ -1,0 +1,461 @@
+"""One fit as one HTML page that needs nothing else: no scripts, no other files, nothing from a network.
+
+Every text from outside is escaped here, and clipped where it would be longer than anyone reads.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symseed.arrays import Floats
+from symseed.data.dataset import Dataset
+from symseed.errors import DataError, SettingsError
+from symseed.export import notation
+from symseed.language.expression import Expression
+from symseed.portfolio.progress import Moment
+from symseed.show import figures as pictures
+from symseed.show.figures import FrontRow
+from symseed.show.style import COLOURS, EDGE, GREY, GRID, PAPER, style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_LONGEST = 80
+"""Characters of a name or setting."""
+_LONGEST_CODE = 20_000
+"""Characters of one way to take the formula away."""
+_MOST_COLUMNS = 60
+"""Columns of the data that are listed."""
+_DARK = {
+    COLOURS[0]: "#5cb3ec",
+    COLOURS[1]: "#ff9a4d",
+    GREY: "#b9c2cd",
+    EDGE: "#6f7a87",
+    GRID: "#2b333d",
+    PAPER: "#171c22",
+}
+"""The colours of pictures, and what each becomes on dark paper."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportContent:
+    """What a report tells; whatever is left out has no place on the page."""
+
+    title: str
+    equations: Sequence[FrontRow]
+    """The front, shortest first, at least one."""
+    chosen: int
+    """The place of the choice on the front."""
+    target: str = "y"
+    """What the formula explains."""
+    dataset: Dataset | None = None
+    """The data that were fitted: without them there is no picture of the fit, and no R²."""
+    source: str = ""
+    """Where the data came from."""
+    units: Mapping[str, str] = field(default_factory=dict)
+    """Units by name of column or target."""
+    history: Sequence[Moment] = ()
+    """How the choice changed."""
+    settings: Mapping[str, object] = field(default_factory=dict)
+    reason: str = ""
+    """Why the search ended, a sentence."""
+    seed: int | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Versions by name of software."""
+    code: Mapping[str, str] = field(default_factory=dict)
+    """The formula to take away: text by the name of a language."""
+
+    def __post_init__(self) -> None:
+        """Refuse a front without its choice."""
+        if not self.equations:
+            raise DataError("`equations` must hold at least one formula to report, but it is empty.")
+        if not 0 <= self.chosen < len(self.equations):
+            raise SettingsError(f"`chosen` must be from 0 to {len(self.equations) - 1}, but it is {self.chosen}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """How far a formula is from the data, at the rows at which it has a value, weighted as they were."""
+
+    rmse: float
+    r2: float | None
+    """None where the data do not vary."""
+    largest: float
+    rows: int
+    """At which it has a value."""
+
+    @classmethod
+    def of(cls, expression: Expression, dataset: Dataset) -> Measures | None:
+        """Measure a formula; None where it has no value at any row that counts."""
+        predicted = expression.evaluate(dataset.X)
+        counts = np.isfinite(predicted) & (dataset.weights > 0.0)
+        if not counts.any():
+            return None
+        y, weights = dataset.y[counts], dataset.weights[counts]
+        # In units of the largest value, so that squares neither overflow nor vanish.
+        unit = float(np.abs([y, predicted[counts]]).max()) or 1.0
+        rest = y / unit - predicted[counts] / unit
+        around = y / unit - np.average(y / unit, weights=weights)
+        mean, spread = (float(np.average(values**2, weights=weights)) for values in (rest, around))
+        varies = y.min() < y.max() and spread > 0.0
+        return cls(
+            rmse=unit * mean**0.5,
+            r2=1.0 - mean / spread if varies else None,
+            largest=unit * float(np.abs(rest).max()),
+            rows=int(np.isfinite(predicted).sum()),
+        )
+
+
+def report_html(content: ReportContent) -> str:
+    """Return a report as the text of one HTML file; the same content gives the same text."""
+    parts = [
+        _head(content),
+        _chosen(content),
+        _front(content),
+        _pictures(content),
+        _take_away(content.code),
+        _data(content),
+        _run(content),
+    ]
+    title = _text(content.title)
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+        'img-src data:">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f"<title>{title}</title>\n<style>\n{_css()}</style>\n</head>\n<body>\n<main>\n"
+        + "\n".join(filter(None, parts))
+        + "\n</main>\n</body>\n</html>\n"
+    )
+
+
+# --- Sections --------------------------------------------------------------------------------------------------------
+
+
+def _head(content: ReportContent) -> str:
+    about = [f"A formula for <b>{_text(content.target)}</b>"]
+    if content.dataset is not None:
+        rows, columns = content.dataset.X.shape
+        about.append(f"from {rows:,} row{_s(rows)} of {columns:,} column{_s(columns)}")
+    return f'<header><p class="brand">symseed</p><h1>{_text(content.title)}</h1><p>{" ".join(about)}</p></header>'
+
+
+def _chosen(content: ReportContent) -> str:
+    equation = content.equations[content.chosen]
+    measures = None if content.dataset is None else Measures.of(equation.expression, content.dataset)
+    unit = content.units.get(content.target, "")
+    tiles: list[tuple[str, str, str]] = []
+    if measures is not None:
+        tiles = [
+            ("RMSE", f"{measures.rmse:.4g}", unit),
+            ("R²", "–" if measures.r2 is None else _r2(measures.r2), ""),
+            ("largest error", f"{measures.largest:.4g}", unit),
+        ]
+    elif content.dataset is None:
+        tiles = [("RMSE", f"{max(equation.loss, 0.0) ** 0.5:.4g}", unit)]
+    tiles.append(("complexity", str(equation.complexity), "token" + _s(equation.complexity)))
+    cells = "".join(
+        f"<div><dt>{name}</dt><dd>{value}{f' <small>{_text(of)}</small>' if of else ''}</dd></div>"
+        for name, value, of in tiles
+    )
+    notes = []
+    if content.dataset is not None:
+        valued = 0 if measures is None else measures.rows
+        if valued < len(content.dataset):
+            notes.append(f"The formula has no finite value at {len(content.dataset) - valued:,} of the rows.")
+        if measures is not None and measures.r2 is None:
+            notes.append("R² is not defined, as the target does not vary.")
+    # A long formula is set smaller, so that more of it can be seen at once.
+    size = "large" if len(equation.expression) <= 15 else "middle" if len(equation.expression) <= 40 else "small"
+    formula = f'<div class="formula {size} scroll" tabindex="0">{_equation(content.target, equation.expression)}</div>'
+    return (
+        f'<section class="chosen" aria-label="The chosen formula">{formula}<dl class="tiles">{cells}</dl>'
+        + "".join(f'<p class="note">{note}</p>' for note in notes)
+        + "</section>"
+    )
+
+
+def _front(content: ReportContent) -> str:
+    rows = []
+    for place, equation in enumerate(content.equations):
+        is_chosen = place == content.chosen
+        mark = '<span role="img" aria-label="chosen">▸</span>' if is_chosen else ""
+        numbers = str(equation.complexity), f"{equation.loss:.4g}", f"{equation.score:.3g}"
+        rows.append(_row([mark, *numbers, _mathml(equation.expression)], is_marked=is_chosen))
+    head = "<tr><th></th><th>complexity</th><th>loss</th><th>score</th><th>formula</th></tr>"
+    return (
+        "<section><h2>The front</h2>"
+        "<p>The best formulas found: the choice, and those that are more exact than every shorter one. Loss is the "
+        "mean of what errors cost, their squares unless set otherwise; score is by how much its logarithm falls per "
+        "token.</p>"
+        f'<div class="scroll" tabindex="0"><table class="front"><thead>{head}</thead><tbody>{"".join(rows)}</tbody>'
+        "</table></div></section>"
+    )
+
+
+def _pictures(content: ReportContent) -> str:
+    expression = content.equations[content.chosen].expression
+    drawings: list[tuple[str, str, Callable[[], Figure] | str]] = [
+        ("front", "Loss against complexity", lambda: pictures.plot_front(content.equations, content.chosen)),
+        ("fit", "Data and formula, and what remains", _fit_drawing(content, expression)),
+        ("tree", "The formula as a tree", lambda: pictures.plot_tree(expression)),
+        (
+            "convergence",
+            "How the choice changed",
+            (lambda: pictures.plot_convergence(content.history)) if content.history else "No history was kept.",
+        ),
+    ]
+    try:
+        with style():
+            figures = [_figure(name, caption, drawing) for name, caption, drawing in drawings]
+    except SettingsError as error:  # no matplotlib
+        return f'<section><h2>Pictures</h2><p class="note">{_text(str(error), 200)}</p></section>'
+    return f'<section><h2>Pictures</h2><div class="pictures">{"".join(figures)}</div></section>'
+
+
+def _fit_drawing(content: ReportContent, expression: Expression) -> Callable[[], Figure] | str:
+    dataset = content.dataset
+    if dataset is None:
+        return "The data were not at hand."
+    return lambda: pictures.plot_fit(expression, dataset.X, dataset.y, target=content.target, units=content.units)
+
+
+def _figure(name: str, caption: str, drawing: Callable[[], Figure] | str) -> str:
+    if isinstance(drawing, str):
+        return f'<figure><p class="note">{drawing}</p><figcaption>{caption}</figcaption></figure>'
+    picture = _svg(drawing(), name, caption)
+    return (
+        f'<figure class="{name}"><div class="scroll" tabindex="0">{picture}</div>'
+        f"<figcaption>{caption}</figcaption></figure>"
+    )
+
+
+def _take_away(code: Mapping[str, str]) -> str:
+    if not code:
+        return ""
+    blocks = "".join(
+        f"<h3>{_text(name)}</h3><pre><code>{_text(text, _LONGEST_CODE, is_line=False)}</code></pre>"
+        for name, text in code.items()
+    )
+    return f"<section><h2>Take the formula away</h2>{blocks}</section>"
+
+
+def _data(content: ReportContent) -> str:
+    facts: dict[str, object] = {"source": content.source} if content.source else {}
+    if content.dataset is not None:
+        facts["rows"] = f"{len(content.dataset):,}"
+        facts["columns"] = f"{content.dataset.X.shape[1]:,}"
+    facts["target"] = content.target + _in_unit(content.units.get(content.target))
+    table = ""
+    if content.dataset is not None:
+        columns = [*zip(content.dataset.names, content.dataset.X.T, strict=True)][:_MOST_COLUMNS]
+        columns.insert(0, (content.target, content.dataset.y))
+        rows = "".join(
+            _row([_text(name), _text(content.units.get(name, "")), *_range(values)], is_marked=place == 0)
+            for place, (name, values) in enumerate(columns)
+        )
+        head = "<tr><th>column</th><th>unit</th><th>smallest</th><th>median</th><th>largest</th></tr>"
+        table = (
+            f'<div class="scroll" tabindex="0"><table class="data"><thead>{head}</thead><tbody>{rows}</tbody></table>'
+            "</div>"
+        )
+        rest = content.dataset.X.shape[1] - _MOST_COLUMNS
+        table += f"<p>and {rest:,} more column{_s(rest)}.</p>" if rest > 0 else ""
+    return f"<section><h2>Data</h2>{_list(facts)}{table}</section>"
+
+
+def _run(content: ReportContent) -> str:
+    facts: dict[str, object] = {}
+    if content.reason:
+        facts["ended"] = content.reason
+    if content.seed is not None:
+        facts["seed"] = content.seed
+    parts = [
+        _list(facts),
+        "<h3>Settings</h3>" + _list(content.settings) if content.settings else "",
+        "<h3>Versions</h3>" + _list(content.versions) if content.versions else "",
+    ]
+    return f"<section><h2>The run</h2>{''.join(parts)}</section>" if any(parts) else ""
+
+
+# --- Pieces ----------------------------------------------------------------------------------------------------------
+
+
+def _text(value: object, most: int = _LONGEST, *, is_line: bool = True) -> str:
+    """Return a text from outside, as HTML: clipped, escaped, and without what is no character."""
+    text = str(value)
+    text = " ".join(text[: 20 * most].split()) if is_line else text
+    text = text if len(text) <= most else f"{text[: most - 1]}…"
+    # Neither control characters nor halves of pairs may be in a file, and marks of direction would turn what follows.
+    return html.escape("".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in text))
+
+
+def _list(facts: Mapping[str, object]) -> str:
+    if not facts:
+        return ""
+    rows = "".join(f"<div><dt>{_text(name)}</dt><dd>{_text(value, 400)}</dd></div>" for name, value in facts.items())
+    return f'<dl class="facts">{rows}</dl>'
+
+
+def _row(cells: Sequence[str], *, is_marked: bool) -> str:
+    """Return a row of a table, of cells that are HTML."""
+    opening = '<tr class="is-chosen">' if is_marked else "<tr>"
+    return f"{opening}{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _range(values: Floats) -> list[str]:
+    middle = np.quantile(values, 0.5, method="lower")  # a value of the data: the mean of two could overflow
+    return [f"{value:.4g}" for value in (values.min(), middle, values.max())]
+
+
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"
+
+
+def _r2(value: float) -> str:
+    """Write R² with the nines that it has, so that only 1 is written as 1."""
+    if value >= 1.0 or value < 0.9:
+        return f"{value:.4g}"
+    return f"1 − {1.0 - value:.2g}" if value > 0.9999 else f"{value:.5f}"
+
+
+def _in_unit(unit: str | None) -> str:
+    return f" ({unit})" if unit else ""
+
+
+def _mathml(expression: Expression) -> str:
+    """Return a formula as MathML, its names clipped as they are elsewhere."""
+    return re.sub(
+        "<mi>([^<]+)</mi>",
+        lambda match: f"<mi>{_text(html.unescape(match[1]), 40)}</mi>",
+        notation.to_mathml(expression),
+    )
+
+
+def _equation(target: str, expression: Expression) -> str:
+    """Return `target = formula` as one MathML element."""
+    opening, _, rest = _mathml(expression).partition(">")
+    name = f"<mi>{_text(target, 40)}</mi>"
+    return f'{opening} display="block"><mrow>{name}<mo>=</mo>{rest.removesuffix("</math>")}</mrow></math>'
+
+
+def _svg(figure: Figure, name: str, caption: str) -> str:
+    """Return a figure as an SVG element that can stand beside others: names of its own, and the page's colours."""
+    file = io.StringIO()
+    figure.savefig(file, format="svg", facecolor="none", metadata={"Date": None})
+    text = file.getvalue()
+    text = text[text.index("<svg") :]
+    # Comments repeat the texts, and the rest is about the program that drew it.
+    text = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>", "", text, flags=re.DOTALL)
+    text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", text)
+    for colour in _DARK:
+        text = re.sub(f"{colour}\\b", f"var({_variable(colour)})", text, flags=re.IGNORECASE)
+    opening, _, rest = re.sub(">\\s+<", "><", text).partition(">")
+    width, height = (round(96 * inches) for inches in figure.get_size_inches())
+    view = re.search('viewBox="[^"]*"', opening)
+    assert view is not None, "matplotlib writes one"
+    return (
+        f'<svg xmlns:xlink="http://www.w3.org/1999/xlink" xmlns="http://www.w3.org/2000/svg" {view[0]} '
+        f'style="width:{width}px;aspect-ratio:{width}/{height}" role="img" aria-label="{caption}">'
+        f"<title>{caption}</title>{rest}"
+    )
+
+
+def _variable(colour: str) -> str:
+    return f"--c{colour[1:].lower()}"
+
+
+def _css() -> str:
+    light = "".join(f"{_variable(colour)}:{colour};" for colour in _DARK)
+    dark = "".join(f"{_variable(colour)}:{shade};" for colour, shade in _DARK.items())
+    return (
+        f":root{{color-scheme:light dark;{light}--page:#f3f5f7;--card:#fff;--ink:#1d2329;--soft:#5a6470;--rule:#dfe3e8;"
+        "--mark:#fff4ea}\n"
+        f"@media (prefers-color-scheme:dark){{:root{{{dark}--page:#0f1317;--card:#171c22;--ink:#e6eaee;--soft:#9aa5b1;"
+        "--rule:#2b333d;--mark:#2a2118}}\n"
+        f"@media print{{:root{{color-scheme:light;{light}--page:#fff;--card:#fff;--ink:#000;--soft:#444;--rule:#ccc;"
+        "--mark:#f4f4f4}}\n" + _RULES
+    )
+
+
+_RULES = """\
+*{box-sizing:border-box}
+body{margin:0;background:var(--page);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",sans-serif}
+main{max-width:84rem;margin:0 auto;padding:1.5rem clamp(.75rem,3vw,2.5rem) 3rem}
+header{margin:.5rem 0 1.25rem}
+header p{margin:0;color:var(--soft)}
+.brand{font-size:.8rem;letter-spacing:.12em;text-transform:uppercase}
+h1{margin:.1em 0;font-size:clamp(1.5rem,4vw,2.2rem);line-height:1.2;overflow-wrap:anywhere}
+h2{margin:0 0 .5rem;font-size:1.2rem}
+h3{margin:1.2rem 0 .4rem;font-size:.95rem;color:var(--soft)}
+section{background:var(--card);border:1px solid var(--rule);border-radius:12px;padding:1.25rem clamp(.9rem,2vw,1.6rem)}
+section{margin-bottom:1.25rem}
+section>p{margin:.2rem 0 .9rem;color:var(--soft);max-width:46rem}
+.scroll{overflow-x:auto;max-width:100%}
+.formula{padding:.8rem 0 1.2rem}
+.formula math{width:max-content;min-width:100%}
+.large{font-size:clamp(1.35rem,4.2vw,2.3rem)}
+.middle{font-size:clamp(1.1rem,2.4vw,1.6rem)}
+.small{font-size:1.05rem}
+dl{margin:0}
+dt{color:var(--soft)}
+dd{margin:0;overflow-wrap:anywhere}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.2rem,1fr));gap:.75rem}
+.tiles>div{border-top:3px solid var(--c0072b2);padding-top:.4rem}
+.tiles dt{font-size:.85rem}
+.tiles dd{font-size:1.35rem;font-variant-numeric:tabular-nums}
+.tiles small{font-size:.85rem;color:var(--soft)}
+.note{color:var(--soft)}
+.facts{display:grid;gap:.3rem 1.5rem;grid-template-columns:repeat(auto-fill,minmax(min(26rem,100%),1fr))}
+.facts>div{display:grid;grid-template-columns:12.5rem 1fr;gap:.75rem}
+.facts>div{border-bottom:1px solid var(--rule);padding:.2rem 0}
+.facts dt{overflow-wrap:anywhere}
+table{border-collapse:collapse;min-width:100%;font-variant-numeric:tabular-nums}
+th{color:var(--soft);font-weight:500;font-size:.85rem;text-align:right;border-bottom:1px solid var(--rule)}
+th,td{padding:.4rem .8rem;white-space:nowrap}
+td{text-align:right;border-bottom:1px solid var(--rule)}
+.front th:last-child,.front td:last-child{text-align:left;width:100%;padding-left:1.5rem}
+.front th:first-child,.front td:first-child{padding:0 .2rem;color:var(--cd55e00)}
+.front td:last-child{font-size:1.1rem}
+.data{margin-top:1rem}
+.data th:first-child,.data td:first-child,.data th:nth-child(2),.data td:nth-child(2){text-align:left}
+.is-chosen td{background:var(--mark)}
+.pictures{display:grid;gap:1.5rem;grid-template-columns:repeat(auto-fit,minmax(min(34rem,100%),1fr));align-items:start}
+figure{margin:0;min-width:0;text-align:center}
+figcaption{margin-top:.4rem;color:var(--soft);font-size:.9rem}
+svg{max-width:100%;height:auto}
+svg *{stroke-linejoin:round;stroke-linecap:butt}
+pre{margin:0;padding:.8rem 1rem;background:var(--page);border-radius:8px;white-space:pre-wrap;overflow-wrap:anywhere}
+code{font:.85rem/1.5 ui-monospace,SFMono-Regular,Consolas,monospace}
+.front math{math-style:normal}
+@media (max-width:40rem){
+.pictures{margin:0 -.7rem}
+th,td{padding:.35rem .45rem}
+.front th:last-child,.front td:last-child{padding-left:.7rem}
+.front th:nth-child(4),.front td:nth-child(4){display:none}
+.facts>div{grid-template-columns:9rem 1fr}
+}
+@media print{
+@page{margin:14mm}
+html{font-size:10pt}
+body{font-size:1rem}
+main{padding:0;max-width:none}
+section{border:0;border-top:1px solid var(--rule);border-radius:0;padding:4mm 0 0}
+figure,.chosen,tr,pre,.tiles>div{break-inside:avoid}
+h2,h3{break-after:avoid}
+.scroll{overflow:visible}
+.pictures{grid-template-columns:1fr 1fr}
+.large{font-size:18pt}
+.middle{font-size:13pt}
+.small{font-size:9pt}
+td,th{padding:1mm 2mm}
+}
+"""

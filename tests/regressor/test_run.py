@@ -1,0 +1,602 @@
+"""Runs on disk: killed at any moment they go on to the same end, and nothing that is found in a folder is trusted."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from safetensors.numpy import load, save
+
+from symseed import DataError, Library, SettingsError, SymbolicRegressor, files
+from symseed.cli.main import commands
+from symseed.language.tokens import TokenKind
+from symseed.regressor.run import Run, RunData
+from symseed.regressor.target import Progress
+
+rng = np.random.default_rng(4)
+X = pd.DataFrame(rng.uniform(0.5, 3.0, (30, 2)), columns=["a b", "=cmd|' /C calc'!A0"])
+Y = np.exp(-X.iloc[:, 0]) * np.sin(3.0 * X.iloc[:, 1]) + X.iloc[:, 0] + 0.05 * rng.normal(size=len(X))
+SMALL: dict[str, Any] = {"method": "nggp-s-1", "max_time": None, "patience": None, "random_state": 1}
+
+
+def fitted(folder: Path, **settings: Any) -> SymbolicRegressor:
+    model = SymbolicRegressor(**(SMALL | {"max_evals": 12_000, "output_directory": folder} | settings))
+    return model.fit(X, Y)
+
+
+def run_of(model: SymbolicRegressor) -> Path:
+    assert model.run_directory_ is not None
+    return Path(model.run_directory_)
+
+
+def formulas(model: SymbolicRegressor) -> list[tuple[str, float]]:
+    return [(str(item), item.loss) for item in model.pareto_front_]
+
+
+def test_a_run_keeps_its_settings_its_data_what_happened_and_the_front(tmp_path: Path) -> None:
+    model = fitted(tmp_path, maxsize=15)
+    folder = run_of(model)
+    assert folder.parent == tmp_path
+    run = Run.read(folder)
+    assert run.settings.maxsize == 15
+    assert run.settings.max_time is None
+    np.testing.assert_array_equal(run.data.X, X.to_numpy())
+    assert run.data.names == tuple(X.columns)
+    kinds = [event["event"] for event in run.events]
+    assert kinds[0] == "begin"
+    assert kinds[-1] == "found"
+    assert kinds.count("turn") >= 4
+    table = pd.read_csv(folder / "front.csv")
+    assert list(table.columns[:4]) == ["Complexity", "Loss", "Score", "Equation"]
+    assert list(table["Loss"]) == list(model.equations_["loss"])
+
+
+def test_a_run_read_again_predicts_to_the_last_bit_what_it_did(tmp_path: Path) -> None:
+    model = fitted(tmp_path)
+    again = SymbolicRegressor.from_file(run_of(model))
+    assert formulas(again) == formulas(model)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    np.testing.assert_array_equal(again.predict(X[X.columns[::-1]]), model.predict(X))
+    assert again.stop_reason_ == model.stop_reason_
+    assert again.run_directory_ == model.run_directory_
+
+
+def test_several_targets_have_a_front_each(tmp_path: Path) -> None:
+    model = SymbolicRegressor(**SMALL, max_evals=6_000, output_directory=tmp_path).fit(X, np.stack([Y, -Y], axis=1))
+    again = SymbolicRegressor.from_file(run_of(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert (run_of(model) / "front-2.csv").exists()
+
+
+_KILLED = """
+import os, random, signal, sys, time
+from pathlib import Path
+import numpy as np
+from symseed import SymbolicRegressor
+
+folder, method = Path(sys.argv[1]), sys.argv[2]
+evals, most, kills = int(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5])
+rng = np.random.default_rng(4)
+X = rng.uniform(0.5, 3.0, (30, 2))
+y = np.exp(-X[:, 0]) * np.sin(3.0 * X[:, 1]) + X[:, 0] + 0.05 * rng.normal(size=len(X))
+settings = dict(method=method, max_time=None, patience=None, random_state=1, max_evals=evals)
+whole = SymbolicRegressor(**settings, output_directory=folder / "whole").fit(X, y)
+
+def child():
+    (folder / "killed").mkdir(exist_ok=True)
+    runs = [run for run in (folder / "killed").iterdir() if (run / "events.jsonl").exists()]
+    if runs:
+        SymbolicRegressor.resume(runs[0])
+    else:
+        SymbolicRegressor(**settings, output_directory=folder / "killed").fit(X, y)
+
+killed = 0
+delays = random.Random(0)
+while True:
+    process = os.fork()
+    if process == 0:
+        child()
+        os._exit(0)
+    if killed < kills:
+        time.sleep(delays.uniform(0.0, most))
+        os.kill(process, signal.SIGKILL)
+    _, status = os.waitpid(process, 0)
+    if os.WIFEXITED(status):
+        assert os.WEXITSTATUS(status) == 0, status
+        if killed >= kills:
+            break
+        # It ended before it was killed: begin again in another folder, until there were kills enough.
+        (folder / "killed").rename(folder / f"ended-{killed}")
+    else:
+        killed += 1
+fronts = {(path.parent.parent.name, path.read_bytes()) for path in folder.glob("*/*/front.csv")}
+assert len(fronts) >= 2
+assert {content for _, content in fronts} == {(Path(whole.run_directory_) / "front.csv").read_bytes()}
+print("killed", killed, "ended", len(fronts) - 1)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    ("method", "evals", "most", "kills"), [("nggp", 200_000, 0.25, 50), ("default", 200_000, 2.0, 2)]
+)
+def test_a_run_killed_at_any_moment_goes_on_to_the_same_front(
+    tmp_path: Path, method: str, evals: int, most: float, kills: int
+) -> None:
+    command = [sys.executable, "-c", textwrap.dedent(_KILLED), str(tmp_path), method, str(evals), str(most), str(kills)]
+    outcome = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert outcome.returncode == 0, outcome.stderr
+    assert f"killed {kills} " in outcome.stdout
+
+
+def data_of() -> tuple[RunData, tuple[str, ...]]:
+    names = tuple(X.columns)
+    y = np.asarray(Y)[:, None]
+    return RunData(X.to_numpy(), y, np.ones(len(X)), names, True, is_multiple=False, targets=("y",)), names
+
+
+def watched(folder: Path, watch: Callable[[Path, Progress], None]) -> SymbolicRegressor:
+    """Fit, and do something to the run's folder at every turn."""
+    data, names = data_of()
+    model = SymbolicRegressor(**SMALL, max_evals=20_000, output_directory=folder)
+    model.fit_data(data, labels=names, seed=1, watch=lambda _, progress: watch(next(folder.iterdir()), progress))
+    return model
+
+
+@pytest.mark.parametrize("name", ["a.safetensors", "b.json", "front.csv"])
+def test_a_full_disk_is_said_once_and_what_was_written_before_stays_good(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = fitted(tmp_path / "whole", max_evals=20_000)
+    sync = os.fsync
+
+    def full(handle: int) -> None:
+        if Path(f"/proc/self/fd/{handle}").readlink().name.startswith(f".{name}."):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        sync(handle)
+
+    def fill(folder: Path, progress: Progress) -> None:
+        if progress.turn.index == 0:
+            monkeypatch.setattr(os, "fsync", full)
+
+    with pytest.warns(RuntimeWarning, match="goes on in memory; what was written before is still good") as record:
+        model = watched(tmp_path / "full", fill)
+    monkeypatch.undo()
+    assert len(record) == 1
+    assert "No space left" in str(record[0].message)
+    assert len(formulas(model)) > 2
+    folder = run_of(model)
+    assert not list(folder.rglob("*.partial"))
+    assert Run.read(folder).state(0, search_library(folder), Run.read(folder).settings.plan().settings) is not None
+    again = SymbolicRegressor.resume(folder, max_evals=20_000)
+    assert formulas(again) == formulas(model)
+    assert formulas(again) != formulas(whole), "another seed"
+
+
+def search_library(folder: Path) -> Library:
+    run = Run.read(folder)
+    library = run.library(run.settings.plan(), [])
+    return Library(tuple(token for token in library.tokens if token.kind is not TokenKind.CONSTANT))
+
+
+def test_a_folder_that_vanishes_does_not_end_the_search(tmp_path: Path) -> None:
+    data, names = data_of()
+    model = SymbolicRegressor(**SMALL, max_evals=20_000, output_directory=tmp_path / "runs")
+    with pytest.warns(RuntimeWarning, match="cannot be written to any more"):
+        model.fit_data(
+            data, labels=names, seed=1, watch=lambda *_: shutil.rmtree(tmp_path / "runs", ignore_errors=True)
+        )
+    assert len(formulas(model)) > 2
+
+
+@pytest.mark.parametrize("kind", ["a file", "below a file", "a very long path"])
+def test_a_folder_that_cannot_be_made_is_refused_before_the_search(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "file").write_text("")
+    path = {"a file": "file", "below a file": "file/runs", "a very long path": "long" * 100}[kind]
+    with pytest.raises(SettingsError, match=r"`output_directory` must be a folder that can be written to"):
+        fitted(tmp_path / path)
+
+
+def interrupted(folder: Path, turns: int = 9) -> Path:
+    """A run that Ctrl-C ended after so many turns."""
+
+    def stop(_: Path, progress: Progress) -> None:
+        if progress.turn.index == turns:
+            raise KeyboardInterrupt
+
+    return run_of(watched(folder, stop))
+
+
+@pytest.fixture(scope="module")
+def broken_off(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return interrupted(tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture(scope="module")
+def not_broken_off(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, float]]:
+    return formulas(watched(tmp_path_factory.mktemp("runs"), lambda *_: None))
+
+
+@pytest.fixture
+def folder(broken_off: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(broken_off, tmp_path / "run"))
+
+
+def test_an_interrupted_run_says_so_and_goes_on_to_the_same_end(
+    folder: Path, not_broken_off: list[tuple[str, float]]
+) -> None:
+    assert SymbolicRegressor.from_file(folder).interrupted_
+    model = SymbolicRegressor.resume(folder)
+    assert not model.interrupted_
+    assert formulas(model) == not_broken_off
+    assert formulas(SymbolicRegressor.resume(folder)) == not_broken_off, "a run that has ended stays as it is"
+
+
+@pytest.mark.parametrize("turn", [0, 1, 3, 6])
+@pytest.mark.parametrize("target", [0, 1])
+def test_a_run_of_several_targets_goes_on_to_the_same_end_wherever_it_was_interrupted(
+    tmp_path: Path, target: int, turn: int
+) -> None:
+    targets = np.stack([np.asarray(Y), np.log(X.iloc[:, 0] + X.iloc[:, 1])], axis=1)
+    data = replace(data_of()[0], y=targets, is_multiple=True, targets=("y1", "y2"))
+    settings = SMALL | {"method": "default", "max_evals": 8_000}
+
+    def stop(output: int, progress: Progress) -> None:
+        if (output, progress.turn.index) == (target, turn):
+            raise KeyboardInterrupt
+
+    whole = SymbolicRegressor(**settings, output_directory=tmp_path / "whole")
+    whole.fit_data(data, labels=data.names, seed=1)
+    model = SymbolicRegressor(**settings, output_directory=tmp_path / "interrupted")
+    model.fit_data(data, labels=data.names, seed=1, watch=stop)
+    assert model.interrupted_ or not turn_is_reached(whole, target, turn)
+    again = SymbolicRegressor.resume(run_of(model))
+    assert not again.interrupted_
+    for before, after in zip(whole.pareto_front_, again.pareto_front_, strict=True):
+        assert [(str(item), item.loss) for item in before] == [(str(item), item.loss) for item in after]
+
+
+def turn_is_reached(model: SymbolicRegressor, target: int, turn: int) -> bool:
+    events = Run.read(run_of(model)).events
+    return any(event.get("output") == target and event.get("turn") == turn for event in events)
+
+
+def test_a_run_that_has_ended_goes_on_where_its_limits_are_raised(tmp_path: Path) -> None:
+    longer = formulas(fitted(tmp_path / "longer", max_evals=24_000))
+    model = fitted(tmp_path / "short", max_evals=12_000)
+    assert formulas(SymbolicRegressor.resume(run_of(model), max_evals=24_000)) == longer
+
+
+@pytest.mark.parametrize("slot", ["a", "b", "ab"])
+@pytest.mark.parametrize("how", ["cut", "zeroed", "gone", "manifest cut"])
+def test_a_damaged_checkpoint_costs_time_and_not_the_answer(
+    folder: Path, not_broken_off: list[tuple[str, float]], slot: str, how: str
+) -> None:
+    for name in slot:
+        path = folder / "checkpoint" / f"{name}.safetensors"
+        if how == "cut":
+            path.write_bytes(path.read_bytes()[:-7])
+        elif how == "zeroed":
+            path.write_bytes(bytes(len(path.read_bytes())))
+        elif how == "gone":
+            path.unlink()
+        else:
+            manifest = folder / "checkpoint" / f"{name}.json"
+            manifest.write_bytes(manifest.read_bytes()[:50])
+    with pytest.warns(RuntimeWarning, match="is damaged .* the answer is the same"):
+        model = SymbolicRegressor.resume(folder)
+    assert formulas(model) == not_broken_off
+
+
+def test_a_checkpoint_whose_hash_is_right_but_whose_arrays_are_not_is_damaged_too(
+    folder: Path, not_broken_off: list[tuple[str, float]]
+) -> None:
+    for name in "ab":
+        path, manifest = folder / "checkpoint" / f"{name}.safetensors", folder / "checkpoint" / f"{name}.json"
+        arrays = load(path.read_bytes())
+        arrays["formulas.tokens"] = arrays["formulas.tokens"] + np.uint16(40)
+        content = save(arrays)
+        path.write_bytes(content)
+        manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"sha256": files.digest(content)}))
+    with pytest.warns(RuntimeWarning, match="is damaged"):
+        model = SymbolicRegressor.resume(folder)
+    assert formulas(model) == not_broken_off
+
+
+def test_a_torn_last_line_is_left_out_and_the_next_one_is_whole(folder: Path) -> None:
+    events = folder / "events.jsonl"
+    count = len(Run.read(folder).events)
+    events.write_bytes(events.read_bytes()[:-5])
+    assert len(Run.read(folder).events) == count - 1
+    SymbolicRegressor.resume(folder)
+    assert Run.read(folder).events[-1]["event"] == "found"
+
+
+def test_a_run_that_another_process_writes_to_can_be_read_and_not_resumed(folder: Path) -> None:
+    run = Run.read(folder)
+    run.lock()
+    try:
+        assert len(formulas(SymbolicRegressor.from_file(folder))) > 2
+        with pytest.raises(DataError, match=r"Another process is writing to .*Wait for it"):
+            SymbolicRegressor.resume(folder)
+    finally:
+        run.close()
+
+
+# --- A folder from somebody else -------------------------------------------------------------------------------------
+
+VICTIM = "# the user's own file\n"
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Path:
+    path = tmp_path / "victim"
+    path.write_text(VICTIM)
+    return path
+
+
+@pytest.mark.parametrize("name", ["report.html", "report.html.partial", "front.csv.partial"])
+def test_a_report_is_never_written_through_a_link(folder: Path, victim: Path, name: str) -> None:
+    (folder / name).symlink_to(victim)
+    commands(["report", str(folder)], standalone_mode=False)
+    assert victim.read_text() == VICTIM
+    assert "<html" in (folder / "report.html").read_text()
+    assert not (folder / "report.html").is_symlink()
+
+
+@pytest.mark.parametrize("name", ["checkpoint/a.safetensors", "checkpoint/a.json"])
+def test_a_checkpoint_that_is_a_link_is_damaged_and_never_written_through(
+    folder: Path, victim: Path, name: str, not_broken_off: list[tuple[str, float]]
+) -> None:
+    (folder / name).unlink()
+    (folder / name).symlink_to(victim)
+    with pytest.warns(RuntimeWarning, match="is damaged"):
+        model = SymbolicRegressor.resume(folder)
+    assert formulas(model) == not_broken_off
+    assert victim.read_text() == VICTIM
+
+
+@pytest.mark.parametrize("kind", ["link", "hard link", "folder"])
+def test_events_are_never_appended_to_another_file(folder: Path, victim: Path, kind: str) -> None:
+    events = folder / "events.jsonl"
+    if kind == "hard link":
+        os.link(events, victim.with_name("second"))
+        victim = victim.with_name("second")
+    else:
+        events.unlink()
+        events.symlink_to(victim) if kind == "link" else events.mkdir()
+    before = victim.read_bytes()
+    with pytest.raises(DataError, match=r"must be a run that can be written to|must hold what happened"):
+        SymbolicRegressor.resume(folder, max_evals=30_000)
+    assert victim.read_bytes() == before
+
+
+def test_a_checkpoint_folder_that_is_a_link_is_refused(folder: Path, tmp_path: Path) -> None:
+    shutil.move(folder / "checkpoint", tmp_path / "elsewhere")
+    (folder / "checkpoint").symlink_to(tmp_path / "elsewhere")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "elsewhere").iterdir()}
+    with pytest.raises(DataError, match="`checkpoint` must be a folder, and no link to one"):
+        SymbolicRegressor.resume(folder)
+    assert {path.name: path.read_bytes() for path in (tmp_path / "elsewhere").iterdir()} == before
+
+
+@pytest.mark.parametrize("name", ["config.toml", "data.safetensors", "events.jsonl", "front.csv", "checkpoint/a.json"])
+@pytest.mark.parametrize("kind", ["pipe", "endless"])
+def test_what_is_not_a_plain_file_is_neither_waited_for_nor_read(folder: Path, name: str, kind: str) -> None:
+    (folder / name).unlink()
+    os.mkfifo(folder / name) if kind == "pipe" else (folder / name).symlink_to("/dev/zero")
+    if name == "checkpoint/a.json":
+        with pytest.warns(RuntimeWarning, match="is damaged"):
+            SymbolicRegressor.resume(folder)
+        return
+    with pytest.raises(DataError):
+        SymbolicRegressor.from_file(folder)
+
+
+def test_a_file_that_is_too_large_is_not_read(folder: Path) -> None:
+    with (folder / "front.csv").open("r+b") as file:
+        file.truncate(2**40)  # without blocks on the disk
+    with pytest.raises(DataError, match=r"`front\.csv` has 1,099,511,627,776 bytes, and may have"):
+        SymbolicRegressor.from_file(folder)
+
+
+def test_what_a_killed_writer_left_goes_when_the_run_goes_on(folder: Path) -> None:
+    (folder / ".front.csv.0123456789abcdef.partial").write_text("torn")
+    SymbolicRegressor.resume(folder)
+    assert not list(folder.rglob("*.partial"))
+
+
+def changed(path: Path, pattern: str, text: str) -> None:
+    content = path.read_text(encoding="utf-8")
+    assert re.search(pattern, content)
+    path.write_text(re.sub(pattern, text, content), encoding="utf-8")
+
+
+def test_a_run_of_another_version_of_runs_is_refused(folder: Path) -> None:
+    changed(folder / "config.toml", "schema = 1", "schema = 99")
+    with pytest.raises(DataError, match=r"must be of version 1 of runs, but it is of 99\. Use the symseed"):
+        SymbolicRegressor.from_file(folder)
+
+
+def test_a_checkpoint_of_another_version_is_refused_and_nothing_is_overwritten(folder: Path) -> None:
+    for name in "ab":
+        changed(folder / "checkpoint" / f"{name}.json", '"version": "[^"]*"', '"version": "9.9"')
+    before = {path: path.read_bytes() for path in (folder / "checkpoint").iterdir()}
+    with pytest.raises(DataError, match=r"is of symseed 9.9, and this is .*would not go on to the same answer"):
+        SymbolicRegressor.resume(folder)
+    assert {path: path.read_bytes() for path in (folder / "checkpoint").iterdir()} == before
+    assert len(formulas(SymbolicRegressor.from_file(folder))) > 2, "the formulas can still be read"
+
+
+def test_a_run_whose_data_were_changed_is_refused(folder: Path) -> None:
+    arrays = load((folder / "data.safetensors").read_bytes())
+    (folder / "data.safetensors").write_bytes(save(arrays | {"y": arrays["y"] + 1.0}))
+    with pytest.raises(DataError, match="does not hold the data that the run began with"):
+        SymbolicRegressor.resume(folder)
+
+
+def test_a_checkpoint_of_other_settings_is_refused_and_nothing_is_overwritten(folder: Path) -> None:
+    front = (folder / "front.csv").read_bytes()
+    changed(folder / "config.toml", '"log", ', "")
+    with pytest.raises(DataError, match=r"is of other settings than those in config\.toml.*Put these back"):
+        SymbolicRegressor.resume(folder)
+    assert (folder / "front.csv").read_bytes() == front
+
+
+def test_a_setting_that_makes_another_search_cannot_be_changed_on_the_way(folder: Path) -> None:
+    with pytest.raises(SettingsError, match="`maxsize` of a run cannot be changed: it would be another search"):
+        SymbolicRegressor.resume(folder, maxsize=9)
+
+
+def test_nothing_but_pictures_needs_matplotlib(tmp_path: Path) -> None:
+    """As in an install without extras, where it cannot be imported."""
+    script = f"""
+        import sys
+        sys.modules["matplotlib"] = None
+        import numpy as np
+        from symseed import SymbolicRegressor
+        from symseed.cli.main import commands
+        x = np.linspace(1.0, 3.0, 20)
+        folder = {str(tmp_path)!r}
+        model = SymbolicRegressor(max_evals=3_000, patience=1, output_directory=folder).fit(x[:, None], x * x)
+        assert str(SymbolicRegressor.resume(model.run_directory_).best_) == str(model.best_)
+        assert "double" in model.export("c")
+        for command in (["fit", "planets", "--target", "period_days", "--set", "max_evals=3000", "--in-memory"],
+                        ["show", model.run_directory_], ["report", model.run_directory_]):
+            commands(command, standalone_mode=False)
+    """
+    outcome = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=False
+    )
+    assert outcome.returncode == 0, outcome.stderr
+    assert "period_days = " in outcome.stdout
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "sentence"),
+    [
+        ("method = ", "mehtod = ", "no setting `mehtod`: did you mean method"),
+        ("max_evals = 20000", "max_evals = -1", "`max_evals` must be a whole number of at least 1, but it is -1"),
+        ("max_evals = 20000", "max_evals = [", "config.toml cannot be read"),
+        ("seed = 1", "sed = 1", "lacks something that every run has: 'seed'"),
+        (r"\[data\]", "[dada]", "lacks something that every run has: 'data'"),
+    ],
+)
+def test_a_config_that_was_changed_for_the_worse_gets_a_sentence(
+    folder: Path, pattern: str, text: str, sentence: str
+) -> None:
+    changed(folder / "config.toml", pattern, text)
+    with pytest.raises((DataError, SettingsError), match=sentence):
+        SymbolicRegressor.resume(folder)
+
+
+@pytest.mark.parametrize("text", ["__import__('os').system('touch pwned')", "a(", "", "x" * 20_000, "nan"])
+def test_a_front_is_read_by_our_own_parser(folder: Path, text: str) -> None:
+    (folder / "front.csv").write_text(f'Complexity,Loss,Score,Equation,Description,Share\n1,1,1,"{text}",1,1\n')
+    with pytest.raises(DataError, match="must hold a front of formulas"):
+        SymbolicRegressor.from_file(folder)
+
+
+def test_a_folder_that_is_no_run_gets_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="must be the folder of a run"):
+        SymbolicRegressor.from_file(tmp_path / "nowhere")
+
+
+def test_a_run_with_a_function_is_resumed_from_python(tmp_path: Path) -> None:
+    def enough(loss: float, complexity: int) -> bool:
+        return False
+
+    model = fitted(tmp_path, early_stop_condition=enough)
+    with pytest.raises(SettingsError, match="`early_stop_condition` was a function of your own: enough, which no file"):
+        SymbolicRegressor.resume(run_of(model))
+    again = SymbolicRegressor.resume(run_of(model), early_stop_condition=enough)
+    assert formulas(again) == formulas(model)
+
+
+def test_a_run_with_a_function_can_be_looked_at_without_it_unless_that_is_an_operator(tmp_path: Path) -> None:
+    def cost(y: Any, prediction: Any) -> Any:
+        return np.abs(y - prediction) ** 1.5
+
+    def bump(x: Any) -> Any:
+        return 1.0 / (1.0 + x * x)
+
+    model = fitted(tmp_path, loss=cost, early_stop_condition=lambda loss, complexity: False, max_evals=2_000)
+    assert formulas(SymbolicRegressor.from_file(run_of(model))) == formulas(model)
+    model = fitted(tmp_path, unary_operators=[bump], max_evals=2_000)
+    with pytest.raises(SettingsError, match="`unary_operators` was a function of your own: bump, which no file"):
+        SymbolicRegressor.from_file(run_of(model))
+
+
+def test_a_carriage_return_in_a_name_is_read_back(tmp_path: Path) -> None:
+    data = pd.DataFrame({"a\rb": X.iloc[:, 0]})
+    model = SymbolicRegressor(**SMALL, max_evals=2_000, output_directory=tmp_path).fit(data, 2.0 * X.iloc[:, 0])
+    assert formulas(SymbolicRegressor.from_file(run_of(model))) == formulas(model)
+
+
+@pytest.mark.filterwarnings("ignore:`X` has 70000 columns")
+def test_a_run_of_more_columns_than_a_library_has_room_for_is_read_back(tmp_path: Path) -> None:
+    many = np.random.default_rng(0).uniform(1.0, 2.0, (12, 70_000))
+    model = SymbolicRegressor(**SMALL, max_evals=2_000, output_directory=tmp_path).fit(many, 3.0 * many[:, -1])
+    again = SymbolicRegressor.from_file(run_of(model))
+    assert len(formulas(model)) > 1, "a number needs no column"
+    assert formulas(again) == formulas(model)
+    for index in range(len(formulas(model))):
+        np.testing.assert_array_equal(again.predict(many, index), model.predict(many, index))
+
+
+@pytest.mark.parametrize("content", ["", "Complexity,Loss,Score,Equation,Description,Share\n"])
+def test_a_front_without_formulas_gets_a_sentence(folder: Path, content: str) -> None:
+    (folder / "front.csv").write_text(content)
+    with pytest.raises(DataError, match="must hold a front of formulas, but cannot be read: it has no formula"):
+        SymbolicRegressor.from_file(folder)
+
+
+def test_what_happened_is_json_for_every_reader(tmp_path: Path) -> None:
+    model = SymbolicRegressor(**SMALL, max_evals=2_000, output_directory=tmp_path).fit(X, Y * 1e200)
+    lines = (run_of(model) / "events.jsonl").read_text().splitlines()
+    assert any('"loss": null' in line for line in lines), "the squares of such errors are beyond float64"
+    for line in lines:
+        json.loads(line, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+    assert formulas(SymbolicRegressor.from_file(run_of(model))) == formulas(model)
+
+
+def test_a_warm_start_is_part_of_the_run(tmp_path: Path) -> None:
+    model = SymbolicRegressor(**SMALL, max_evals=6_000, warm_start=True).fit(X, Y)
+    known = {str(item) for item in model.pareto_front_}
+    model.set_params(output_directory=tmp_path).fit(X, Y)
+    assert set(Run.read(run_of(model)).known[0]) == known
+
+
+def test_an_alarm_of_the_callers_leaves_the_estimator_with_the_best_so_far() -> None:
+    class AlarmError(Exception):
+        pass
+
+    def ring(*_: object) -> None:
+        raise AlarmError
+
+    model = SymbolicRegressor(**SMALL, max_evals=50_000_000)
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 3.0)
+    try:
+        with pytest.raises(AlarmError):
+            model.fit(X, Y)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert model.interrupted_
+    assert len(formulas(model)) > 1

@@ -1,0 +1,178 @@
+"""Description length: small cases by hand, and what it prefers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from symseed import Dataset, Expression, FitSettings, Library, Population, evaluate, fit
+from symseed.arrays import Floats
+from symseed.data.dataset import ROUNDING
+from symseed.scoring.description import (
+    RARITY,
+    code_length,
+    constant_cost,
+    description_lengths,
+    deviations,
+    free_deviations,
+)
+
+LIBRARY = Library.of(["add", "mul", "sin", "log", "const"], 1)
+TOKEN = math.log(6)
+x = np.linspace(0.5, 3.0, 25)
+
+
+def rows(*prefixes: str) -> Population:
+    return Population.from_expressions([Expression.parse_prefix(prefix, LIBRARY) for prefix in prefixes])
+
+
+def noisy(seed: int, size: float = 0.1) -> Floats:
+    return np.random.default_rng(seed).normal(0.0, size, len(x))
+
+
+def test_a_formula_without_constants_costs_its_tokens_and_the_data() -> None:
+    """Of 4 samples, y = x + d with errors 1, 1, 1 and 3: a mean square of 3."""
+    data = Dataset.of([1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 4.0, 7.0])
+    (length,) = description_lengths(rows("x1"), data)
+    assert length == pytest.approx(TOKEN + 4 / 2 * math.log(3.0), rel=1e-12)
+
+
+def test_weights_count_in_the_mean_square() -> None:
+    """The sample with error 3 weighs twice as much as the others together: (1 + 1 + 1 + 6 * 9) / 9."""
+    data = Dataset.of([1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 4.0, 7.0], [1.0, 1.0, 1.0, 6.0])
+    (length,) = description_lengths(rows("x1"), data)
+    assert length == pytest.approx(TOKEN + 4 / 2 * math.log(57 / 9), rel=1e-12)
+
+
+def test_every_token_more_costs_the_logarithm_of_their_number_and_its_rarity() -> None:
+    data = Dataset.of(x, np.sin(x) + noisy(0))
+    short, long, longest = description_lengths(rows("sin x1", "log add sin x1 x1", "sin mul x1 const(1)"), data)
+    assert longest - short == pytest.approx(2 * TOKEN + math.log(2.0), rel=1e-9), "and the plain number 1"
+    errors = evaluate(rows("sin x1", "log add sin x1 x1"), data).error / len(data)
+    tokens = 3 * TOKEN + 3 * RARITY  # a logarithm is three steps more complex than a sum
+    assert long - short == pytest.approx(tokens + 0.5 * len(data) * np.log(errors[1] / errors[0]), rel=1e-9)
+
+
+def test_a_fitted_constant_costs_its_digits() -> None:
+    """By hand: y = c x with noise of mean square s. c is known to s / sqrt(sum x^2); a plain number costs less."""
+    data = Dataset.of(x, 2.3471 * x + noisy(1))
+    value = float(x @ data.y / (x @ x))
+    population = rows(f"mul const({value!r}) x1", "mul const(2) x1")
+    error = float(np.mean((value * x - data.y) ** 2))
+    width = math.sqrt(error / float(x @ x))
+    np.testing.assert_allclose(deviations(population, 0, data, error), [width], rtol=1e-9)
+    lengths = description_lengths(population, data)
+    constant = math.log(value / width) - 0.5 * math.log(3.0) + math.log(2.0)
+    assert lengths[0] == pytest.approx(3 * TOKEN + constant + 0.5 * len(x) * math.log(error), rel=1e-9)
+    plain = float(np.mean((2.0 * x - data.y) ** 2))
+    assert lengths[1] == pytest.approx(3 * TOKEN + math.log(3.0) + 0.5 * len(x) * math.log(plain), rel=1e-9)
+
+
+def test_a_constants_deviation_follows_noise_and_samples() -> None:
+    """Twice the noise, twice the deviation; four times the samples, half of it; the unit of weights says nothing."""
+    row = rows("mul const(2.5) x1")
+    data = Dataset.of(x, 2.5 * x)
+    one = deviations(row, 0, data, 0.01)
+    np.testing.assert_allclose(deviations(row, 0, data, 0.04), 2.0 * one, rtol=1e-9)
+    np.testing.assert_allclose(deviations(row, 0, Dataset.of(np.tile(x, 4), np.tile(data.y, 4)), 0.01), 0.5 * one)
+    np.testing.assert_allclose(deviations(row, 0, Dataset.of(x, data.y, np.full(25, 7.0)), 0.01), one)
+
+
+@pytest.mark.parametrize(
+    ("value", "deviation", "nats"),
+    [
+        (2.0, 1e-9, math.log(3.0)),  # plain
+        (math.sqrt(2.0), 1e-3, math.log(math.sqrt(2.0) / 1e-3) - 0.5 * math.log(3.0) + math.log(2.0)),
+        (-math.sqrt(2.0), 1e-3, math.log(math.sqrt(2.0) / 1e-3) - 0.5 * math.log(3.0) + math.log(2.0)),
+        (math.sqrt(2.0), 5.0, math.log(4.0)),  # cannot be told from 0
+        (2.0, math.inf, math.log(3.0)),
+        (1234.0, 1000.0, math.log(4.0)),  # cheaper than all its digits
+        (math.sqrt(2.0), math.nan, math.inf),
+        (math.sqrt(2.0), 0.0, math.inf),
+    ],
+)
+def test_a_constant_costs_what_is_cheaper(value: float, deviation: float, nats: float) -> None:
+    assert constant_cost(value, deviation) == pytest.approx(nats, rel=1e-12)
+
+
+def test_more_precise_constants_cost_more() -> None:
+    costs = [constant_cost(math.sqrt(2.0), 10.0**-digits) for digits in range(1, 13)]
+    np.testing.assert_allclose(np.diff(costs), math.log(10.0), rtol=1e-9)
+
+
+def test_the_true_formula_is_shortest_and_a_longer_one_with_its_values_is_longer() -> None:
+    data = Dataset.of(x, 2.0 * x + np.sin(x))
+    lengths = description_lengths(
+        rows("add mul const(2) x1 sin x1", "add add mul const(2) x1 sin x1 const(0)", "mul const(2) x1", "const(3)"),
+        data,
+    )
+    assert lengths.argmin() == 0
+    assert lengths[1] - lengths[0] == pytest.approx(2 * TOKEN + math.log(2.0), abs=3.0)  # rounding may differ
+
+
+def test_a_constant_beats_a_wiggle_fitted_to_noise() -> None:
+    """Over 40 draws of pure noise: the wiggle has less error each time, and the longer description nearly always."""
+    gains = []
+    for seed in range(40):
+        data = Dataset.of(x, 5.0 + noisy(seed))
+        start = rows("const(5)", "add const(5) mul const(0.1) sin mul const(3) x1")
+        fitted, errors = fit(start, data, FitSettings(iterations=50))
+        assert errors.error[1] <= errors.error[0]
+        plain, wiggle = description_lengths(fitted, data)
+        gains.append(wiggle - plain)
+    assert np.mean(gains) > 5.0
+    assert np.mean(np.array(gains) > 0.0) > 0.9
+
+
+def test_a_wiggle_that_is_there_beats_a_constant() -> None:
+    for seed in range(10):
+        data = Dataset.of(x, 5.0 + np.sin(3.0 * x) + noisy(seed))
+        start = rows("const(5)", "add const(5) mul const(1) sin mul const(3) x1")
+        plain, wiggle = description_lengths(fit(start, data)[0], data)
+        assert wiggle < plain - 10.0
+
+
+def test_a_row_that_fails_is_infinitely_long_and_the_others_are_not() -> None:
+    data = Dataset.of(x - 1.0, x)
+    lengths = description_lengths(rows("x1", "log x1", "mul const(2) log x1", "add x1 const(1)"), data)
+    assert np.isfinite(lengths).tolist() == [True, False, False, True]
+    assert np.all(lengths[1:3] == np.inf)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-3, 1.0, 1e6, 1e100])
+def test_errors_below_rounding_count_as_rounding(scale: float) -> None:
+    """An exact formula is not infinitely short, and which is shorter does not depend on the unit of y."""
+    data = Dataset.of(x, scale * x)
+    assert data.rounding == pytest.approx(ROUNDING**2 * float(np.mean((scale * x) ** 2)), rel=1e-9)
+    assert code_length(data, np.array([0.0]))[0] == pytest.approx(0.5 * len(x) * math.log(data.rounding), rel=1e-12)
+    exact, almost, wrong = code_length(data, scale**2 * np.array([0.0, 1e-34, 1e-4]))
+    assert abs(exact - almost) < 0.01 * len(x)
+    assert wrong > exact + 20 * len(x)
+
+
+def test_data_that_are_all_0_have_a_floor_too() -> None:
+    data = Dataset.of(x, np.zeros(25))
+    assert data.rounding == 1e-300
+    zero, line = description_lengths(rows("const(0)", "x1"), data)
+    assert np.isfinite(zero)
+    assert zero < line
+
+
+def test_a_constant_that_others_follow_is_known_less_well() -> None:
+    """The standard errors of a straight line, as every textbook has them."""
+    data = Dataset.of(x, 2.3471 * x + 0.7 + noisy(1))
+    slope, offset = np.polyfit(x, data.y, 1).tolist()
+    error = float(np.mean((slope * x + offset - data.y) ** 2))
+    population = rows(f"add mul const({slope!r}) x1 const({offset!r})")
+    spread = float(((x - x.mean()) ** 2).sum())
+    by_hand = [math.sqrt(error / spread), math.sqrt(error * float(x @ x) / (len(x) * spread))]
+    np.testing.assert_allclose(free_deviations(population, 0, data, error), by_hand, rtol=1e-9)
+    assert (free_deviations(population, 0, data, error) > deviations(population, 0, data, error)).all()
+
+
+def test_constants_that_undo_one_another_are_not_known_at_all() -> None:
+    data = Dataset.of(x, 2.0 * x + noisy(2))
+    widths = free_deviations(rows("mul const(2) mul const(1) x1"), 0, data, 0.01)
+    assert (widths > 1e5).all()
