@@ -10,7 +10,8 @@ import pandas as pd
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import train_test_split
 
-from symseed import SymbolicRegressor, tables
+from symseed import SymbolicRegressor
+from symseed.data import tables
 
 
 def main() -> None:

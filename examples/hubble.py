@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from symseed import SymbolicRegressor, tables
+from symseed import SymbolicRegressor
+from symseed.data import tables
 
 
 def find() -> SymbolicRegressor:

@@ -36,6 +36,7 @@ from symseed.arrays import Floats
 from symseed.data.magnitudes import Units
 from symseed.errors import SymseedError
 from symseed.language.population import Population
+from symseed.language.row import Row
 from symseed.language.tokens import OPERATORS, TokenKind
 from symseed.scoring.evaluation import fit
 from symseed.scoring.fitting import FitSettings
@@ -210,7 +211,7 @@ def _judged(outcome: Outcome, law: Law, text: str, units: Units) -> Outcome:
     added = model.tokens[0].name == "add" and model.tokens[1].kind is TokenKind.CONSTANT
     if not best.is_right and outcome.tool != OURS and added:
         # pyoperon adds a number to whatever it finds: to judge the form without it is in its favour.
-        bare = judge(law, _in_units(Expression(model.library, model.ids[2:], model.constants[2:]), units))
+        bare = judge(law, _in_units(Expression(model.library, Row(model.ids[2:], model.constants[2:])), units))
         bare = replace(bare, fit_error=best.fit_error)
         is_bare = bare.is_right
         best = bare if is_bare else best

@@ -28,6 +28,7 @@ import numpy as np
 from symseed import Dataset, Expression, Library, benchmarks
 from symseed.arrays import Floats
 from symseed.errors import SettingsError, SymseedError
+from symseed.language.row import Row
 from symseed.language.tokens import OPERATORS, TokenKind
 from symseed.recovery.checker import Checker, Recovery, Verdict
 
@@ -262,7 +263,7 @@ def _judge_bare(model: Expression, target: Expression, test: Dataset, checker: C
     """
     if model.tokens[0].name != "add" or model.tokens[1].kind is not TokenKind.CONSTANT:
         return None
-    bare = Expression(model.library, model.ids[2:], model.constants[2:])
+    bare = Expression(model.library, Row(model.ids[2:], model.constants[2:]))
     return checker.check(bare, target, test, refit=True)
 
 

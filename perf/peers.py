@@ -38,7 +38,7 @@ class Peer:
     tolerance: float
     """Largest relative difference of the median answer of an expression."""
     share: float = 1.0
-    """Part of the expressions that it is timed on."""
+    """Row of the expressions that it is timed on."""
     from_points: int = 0
     """Fewest points that it is timed on."""
 

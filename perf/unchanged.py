@@ -40,7 +40,7 @@ _RESUME = "import sys; from symseed import SymbolicRegressor; SymbolicRegressor.
 def write(folder: Path, *, is_quick: bool) -> None:
     """Run everything that the folder does not hold yet."""
     folder.mkdir(parents=True, exist_ok=True)
-    command = [str(Path(sys.executable).with_name("symseed")), "bench", "run", *(QUICK if is_quick else PROBLEMS)]
+    command = [sys.executable, "-m", "symseed", "bench", "run", *(QUICK if is_quick else PROBLEMS)]
     command += [part for method in METHODS for part in ("--method", method)]
     command += ["--noise", "0,0.01", "--seeds", "0:1" if is_quick else "0:3", "--jobs", "2"]
     command += ["--max-evals", "200000", "--max-time", "100000", "--store", str(folder / "records")]

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from symseed import Expression, Failure, Library, Population
 from symseed.language.functions import Expansion
+from symseed.language.row import Row
 from symseed.language.tokens import ALIASES, Token, TokenKind
 from symseed.space.constraints import (
     ArgumentSizes,
@@ -318,7 +319,7 @@ def numeric_jacobian(expression: Expression, X: Floats, step: float = 1e-5) -> F
     def shifted(place: int, by: float) -> Floats:
         constants = list(expression.constants)
         constants[place] += by
-        return evaluate(Expression(expression.library, expression.ids, tuple(constants)), X).values
+        return evaluate(Expression(expression.library, Row(expression.ids, tuple(constants))), X).values
 
     return np.array([(shifted(place, step) - shifted(place, -step)) / (2.0 * step) for place in places])
 

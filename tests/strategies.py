@@ -7,6 +7,7 @@ import math
 from hypothesis import strategies as st
 
 from symseed import Expression, Library, Population
+from symseed.language.row import Row
 from symseed.language.tokens import CONSTANT_NAME, OPERATORS, Token, TokenKind
 
 NASTY_NAMES = (
@@ -68,7 +69,7 @@ def _expressions(draw: st.DrawFn, tokens: tuple[Token, ...] | None, max_length: 
         ids.append(token_id)
         constants.append(draw(values) if library.is_constant[token_id] else math.nan)
         open_slots += library[token_id].arity - 1
-    return Expression(library, tuple(ids), tuple(constants))
+    return Expression(library, Row(tuple(ids), tuple(constants)))
 
 
 def expression_lists(

@@ -26,7 +26,7 @@ import pytest
 from symseed import DataError, Dataset, Expression, Library, SettingsError, SymbolicRegressor
 from symseed.cli import main
 from symseed.data import tables
-from symseed.language.writer import Part
+from symseed.language.row import Row
 from symseed.portfolio.portfolio import Portfolio
 from symseed.regressor.target import MOST_ROWS
 from symseed.text import plain
@@ -250,7 +250,7 @@ def test_towers_of_exponentials_overflow_into_nothing_worse_than_no_value() -> N
 def test_a_search_out_of_memory_says_so_and_keeps_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     """Number 39."""
 
-    def broken(portfolio: Portfolio, found: Sequence[Part]) -> None:
+    def broken(portfolio: Portfolio, found: Sequence[Row]) -> None:
         raise MemoryError
 
     monkeypatch.setattr(Portfolio, "_assemble", broken)

@@ -16,7 +16,8 @@ from symseed.assembly import probes
 from symseed.assembly.assembler import Assembler, AssemblySettings
 from symseed.assembly.simplify import polished
 from symseed.completion import backsolve
-from symseed.language.writer import Part, Writer
+from symseed.language.row import Row
+from symseed.language.writer import Writer
 from symseed.scoring.description import description_lengths
 from symseed.scoring.evaluation import predict
 
@@ -29,16 +30,16 @@ X = rng.uniform(0.2, 2.0, (40, 2))
 a, b = X.T
 
 
-def read(prefix: str, library: Library) -> Part:
+def read(prefix: str, library: Library) -> Row:
     expression = Expression.parse_prefix(prefix, library)
-    return Part(expression.ids, expression.constants)
+    return expression.row
 
 
 def assembler(library: Library, data: Dataset, settings: AssemblySettings = FEW) -> Assembler:
     return Assembler(Writer(library), data, settings)
 
 
-def best(parts: list[Part], library: Library, data: Dataset) -> tuple[Expression, float]:
+def best(parts: list[Row], library: Library, data: Dataset) -> tuple[Expression, float]:
     """Return the formula of the shortest description after fitting, and what it leaves of y's variance."""
     fitted = polished(Writer(library).population(parts), data)
     row = int(description_lengths(fitted, data).argmin())
@@ -163,7 +164,7 @@ def test_a_polynomial_within_a_function_is_found_under_noise(seed: int) -> None:
     library = Library.of(KOZA, 1)
     x = np.random.default_rng(seed).uniform(0.0, 2.0, 30)
     data = Dataset.of(x, np.log((x + 1.0) * (x * x + 1.0))).with_noise(0.01, seed=seed)
-    found = [str(Expression(library, part.ids, part.constants)) for part in assembler(library, data).first()]
+    found = [str(Expression(library, part)) for part in assembler(library, data).first()]
     assert "log((x1 + 1.0) * (x1 * x1 + 1.0))" in found
 
 
@@ -198,7 +199,7 @@ def test_formulas_are_whole_and_different_and_no_more_than_asked_for(has_blocks:
     assert 0 < len(parts) <= 5 * settings.matches
     writer = Writer(TWO)
     for part in parts:
-        assert writer.end(part.ids, 0) == len(part)
+        assert writer.library.end(part.ids, 0) == len(part)
     keys = [writer.population([part])[0] for part in parts]
     assert len(set(keys)) == len(keys)
     values = predict(writer.population(parts), data).value

@@ -16,7 +16,8 @@ from symseed import Dataset, Library, predict
 from symseed.arrays import Floats
 from symseed.assembly import polynomials as blocks
 from symseed.assembly.polynomials import Exponents, Polynomial
-from symseed.language.writer import Part, Writer
+from symseed.language.row import Row
+from symseed.language.writer import Writer
 
 POWERS: tuple[tuple[str, ...], ...] = ((), ("square",), ("square", "cube", "quartic"))
 
@@ -25,7 +26,7 @@ def writer(variables: int, powers: tuple[str, ...] = ()) -> Writer:
     return Writer(Library.of(["add", "sub", "mul", "div", "sin", *powers, "const"], variables))
 
 
-def values(writer: Writer, part: Part, X: Floats) -> Floats:
+def values(writer: Writer, part: Row, X: Floats) -> Floats:
     return np.asarray(predict(writer.population([part]), Dataset.of(X, X[:, 0])).value[0])
 
 

@@ -13,7 +13,8 @@ from strategies import expressions
 from symseed import Dataset, Expression, Library, Population, evaluate, predict
 from symseed.arrays import Floats
 from symseed.assembly.simplify import polished, simplified, tidied
-from symseed.language.writer import Part, Writer, part_of
+from symseed.language.row import Row
+from symseed.language.writer import Writer
 from symseed.scoring import simple_numbers
 from symseed.scoring.description import description_lengths
 
@@ -24,20 +25,20 @@ CLEAN = Dataset.of(x, 2.0 * x + np.sin(x))
 CLEAN_TWO = Dataset.of(x, 2.5 * np.exp(x) - 2.0 * np.sin(x))
 
 
-def read(prefix: str) -> Part:
+def read(prefix: str) -> Row:
     expression = Expression.parse_prefix(prefix, LIBRARY)
-    return Part(expression.ids, expression.constants)
+    return expression.row
 
 
-def text(part: Part) -> str:
+def text(part: Row) -> str:
     return WRITER.population([part])[0].prefix
 
 
-def values(part: Part, data: Dataset = CLEAN) -> Floats:
+def values(part: Row, data: Dataset = CLEAN) -> Floats:
     return np.asarray(predict(WRITER.population([part]), data).value[0])
 
 
-def length(part: Part, data: Dataset) -> float:
+def length(part: Row, data: Dataset) -> float:
     return float(description_lengths(WRITER.population([part]), data)[0])
 
 
@@ -72,7 +73,7 @@ def test_the_simplified_has_the_same_values_in_no_more_tokens(expression: Expres
     constants = tuple(
         math.nan if math.isnan(old) else new for old, new in zip(expression.constants, draws, strict=True)
     )
-    part = Part(expression.ids, constants)
+    part = Row(expression.ids, constants)
     shorter = simplified(WRITER, part, CLEAN)
     assert len(shorter) <= len(part)
     before = values(part)
@@ -80,7 +81,9 @@ def test_the_simplified_has_the_same_values_in_no_more_tokens(expression: Expres
         assert shorter is part
         return
     # What changes a node by 1e-12 of its scale changes those above it by more where they are steep: not too much here.
-    pieces = [Part(part.ids[i:end], constants[i:end]) for i in range(len(part)) for end in [WRITER.end(part.ids, i)]]
+    pieces = [
+        Row(part.ids[i:end], constants[i:end]) for i in range(len(part)) for end in [WRITER.library.end(part.ids, i)]
+    ]
     scale = max(np.abs(values(piece)).max() for piece in pieces)
     assume(scale < 1e3 and not {"div", "log"} & {LIBRARY[i].name for i in part.ids})
     np.testing.assert_allclose(values(shorter), before, rtol=0.0, atol=1e-7 * scale)
@@ -196,7 +199,7 @@ def test_tidying_never_lengthens_the_description(prefix: str, seed: int, noise: 
     rng = np.random.default_rng(seed)
     a, b, c = rng.choice([1.0, 2.0, -0.5, 0.37, 1.234567], 3)
     data = noisy(a * x + b * np.sin(x) + c, noise, seed)
-    start = part_of(polished(WRITER.population([read(prefix)]), data), 0)
+    start = polished(WRITER.population([read(prefix)]), data).row(0)
     tidy = tidied(WRITER, start, data)
     assert length(tidy, data) <= length(start, data) + 1e-9
     assert len(tidy) <= len(start)
@@ -219,7 +222,7 @@ def test_what_is_negative_is_subtracted(prefix: str, expected: str) -> None:
     library = Library.of(["add", "sub", "mul", "sin", "cos", "const"], 1)
     expression = Expression.parse_prefix(prefix, library)
     writer = Writer(library)
-    part = tidied(writer, Part(expression.ids, expression.constants), Dataset.of(x, expression.evaluate(x)))
+    part = tidied(writer, expression.row, Dataset.of(x, expression.evaluate(x)))
     assert writer.population([part])[0].prefix == expected
 
 
@@ -238,7 +241,7 @@ def test_a_sine_and_a_cosine_of_the_same_become_one(prefix: str) -> None:
     rest = x if prefix.startswith("add x1") else 0.0 * x
     part = tidied(
         Writer(library),
-        Part(expression.ids, expression.constants),
+        expression.row,
         Dataset.of(x, rest + 5.5 * (np.sin(x * x) * np.cos(0.5708) + np.cos(x * x) * np.sin(0.5708))),
     )
     assert sum(library[token].name in ("sin", "cos") for token in part.ids) == 1
@@ -260,7 +263,7 @@ def test_literals_of_the_library_are_left_alone() -> None:
     writer = Writer(library)
     start = Expression.parse_prefix("add mul const(1.9) x1 mul const(0.7) sin x1", library)
     data = Dataset.of(x, 2.0 * x + math.sqrt(0.5) * np.sin(x))
-    tidy = tidied(writer, Part(start.ids, start.constants), data)
+    tidy = tidied(writer, start.row, data)
     assert tidy.constants[2] == 2.0
     assert tidy.constants[5] == pytest.approx(math.sqrt(0.5), rel=1e-9)
 

@@ -228,7 +228,7 @@ def test_drawing_leaves_matplotlibs_state_alone(tmp_path: Path) -> None:
         "import sys\n"
         "from pathlib import Path\n"
         "import matplotlib\n"
-        "from symseed import plots\n"
+        "from symseed.benchmarks import plots\n"
         "from symseed.benchmarks.runner import RunKey, failed\n"
         "def state():  # to ask for the backend would import pyplot\n"
         "    return {name: matplotlib.rcParams[name] for name in matplotlib.rcParams if name != 'backend'}\n"

@@ -16,10 +16,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from symseed import DataError, Dataset, Expression, SettingsError, benchmarks, files, methods, portfolio
+from symseed import DataError, Dataset, Expression, SettingsError, benchmarks, files, methods
 from symseed.benchmarks import runner
 from symseed.benchmarks.runner import RunKey, RunRecord, Store
 from symseed.cli.bench import bench_commands
+from symseed.portfolio import portfolio
 from symseed.portfolio.portfolio import PortfolioSettings, Solution
 from symseed.recovery.checker import Checker
 from symseed.scoring.regression import RegressionTask
@@ -352,7 +353,7 @@ def test_a_worker_that_dies_ends_no_other_run(tmp_path: Path) -> None:
     script = (
         "import sys, threading, os, signal, time, multiprocessing\n"
         "from pathlib import Path\n"
-        "from symseed import bench\n"
+        "from symseed.benchmarks import runner as bench\n"
         "from symseed.benchmarks.runner import RunKey, Store\n"
         "folder = Path(sys.argv[1])\n"
         "if __name__ == '__main__':\n"

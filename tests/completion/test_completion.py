@@ -17,6 +17,7 @@ from reference import INVERSES, OPERATORS, Floats, random_ids, random_population
 from strategies import expressions
 from symseed import DataError, Dataset, Expression, Library, Population, SearchSpace, SettingsError, _core
 from symseed.completion.completer import Completer, CompletionCounts, CompletionSettings
+from symseed.language.row import Row
 from symseed.space.constraints import PAPER, Repeat
 
 LIBRARY = Library.of([*OPERATORS, 2.0, 0.5, "const"], 2)
@@ -299,7 +300,7 @@ def put(ids: tuple[int, ...], begin: int, new: tuple[int, ...], library: Library
 
 def plain(ids: tuple[int, ...], library: Library) -> Expression:
     """Return a row without constants."""
-    return Expression(library, ids, (np.nan,) * len(ids))
+    return Expression(library, Row(ids, (np.nan,) * len(ids)))
 
 
 def test_a_wrong_subtree_gives_way_to_the_right_one_wherever_that_was_seen() -> None:

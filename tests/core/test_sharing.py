@@ -17,7 +17,8 @@ from symseed import RegressionSettings, SettingsError, _core
 SETTING = """
     import functools, signal, sys, threading
     import numpy as np
-    from symseed import Dataset, Library, Population, RegressionSettings, RegressionTask, SearchSpace, tokens
+    from symseed import Dataset, Library, Population, RegressionSettings, RegressionTask, SearchSpace
+    from symseed.language import tokens
     from symseed.completion.completer import Completer, CompletionSettings
     from symseed.search.policy import Lesson, LSTMPolicy, PolicySettings
 
@@ -179,10 +180,10 @@ def test_a_function_may_use_what_calls_it(threads: int) -> None:
         completer = Completer(any_row, data)
         task = RegressionTask(own, data, RegressionSettings(threads={threads}))
         first = task.evaluate(rows)
-        assert len(calls) == 20
+        assert len(calls) >= 20, "two threads may both find room for the last"
         calls.clear()
         completer.complete(rows, np.arange(len(rows)))
-        assert len(calls) == 20
+        assert len(calls) >= 20, "two threads may both find room for the last"
         np.testing.assert_array_equal(first.reward, expected.reward)
         print("done")
     """

@@ -41,6 +41,7 @@ from symseed.errors import DataError
 from symseed.export.graphs import ONNX_OPERATORS, to_numpy, to_onnx, to_torch, torch_operators
 from symseed.export.languages import BY_NUMBER, BY_WHOLE, LANGUAGES, OF_POSITIVE
 from symseed.export.source import FORMATS, export, shown
+from symseed.language.row import Row
 from symseed.language.tokens import OPERATORS, Token, TokenKind
 
 EDGES = (0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 3.0, 1e-8, -1e-8, 1e-300, 7.3, -40.0, 710.0, -750.0, 1e8, -1e8, 1e150, -1e300)
@@ -185,7 +186,7 @@ def random_expressions() -> list[Expression]:
 def single_operators() -> list[Expression]:
     """Each operator of variables, and pow with numbers."""
     found = [
-        Expression(LIBRARY, (LIBRARY.ids([name])[0], *range(token.arity)), (np.nan,) * (1 + token.arity))
+        Expression(LIBRARY, Row((LIBRARY.ids([name])[0], *range(token.arity)), (np.nan,) * (1 + token.arity)))
         for name, token in OPERATORS.items()
     ]
     texts = [f"x1 ^ const({power})" for power in (0.0, 1.0, 2.0, -3.0, 0.5, -2.5, 1 / 3, 0.2)]
@@ -327,7 +328,7 @@ def test_the_numpy_function_broadcasts_and_says_which_arrays_it_wants() -> None:
     assert function(np.arange(3.0)[:, None], [10.0, 20.0]).tolist() == [[10.0, 20.0], [9.0, 19.0], [8.0, 18.0]]
     assert function(1, 3).shape == ()
     assert np.isnan(function(1.0, np.inf))
-    assert to_numpy(Expression(Library.of(["const"], 0), (0,), (2.5,)))() == 2.5
+    assert to_numpy(Expression(Library.of(["const"], 0), Row((0,), (2.5,))))() == 2.5
     with pytest.raises(DataError, match=r"Expected 2 arrays, for a, c, but 3 were given\."):
         function(1.0, 2.0, 3.0)
 
@@ -574,9 +575,9 @@ def test_an_excel_formula_stands_in_the_first_line_and_the_others_say_which_cell
     assert export(PLAIN, "excel") == ("=2.5*SQRT(B2)^(2*-1.5)+SIN(C2)-0.1\nB2: column 2, mass\nC2: column 3, speed\n")
     library = Library.of(["add"], 16_385)
     for column, cell in [(0, "A2"), (25, "Z2"), (26, "AA2"), (701, "ZZ2"), (702, "AAA2"), (16_383, "XFD2")]:
-        assert export(Expression(library, (column,), (np.nan,)), "excel").startswith(f"={cell}\n")
+        assert export(Expression(library, Row((column,), (np.nan,))), "excel").startswith(f"={cell}\n")
     with pytest.raises(SettingsError, match="A sheet has 16384 columns, but the formula uses column 16385"):
-        export(Expression(library, (16_384,), (np.nan,)), "excel")
+        export(Expression(library, Row((16_384,), (np.nan,))), "excel")
 
 
 def test_an_excel_formula_does_not_skip_a_cell_that_holds_text() -> None:
@@ -605,7 +606,7 @@ def test_numbers_keep_every_digit() -> None:
     values = (0.1, 1 / 3, -2.2250738585072014e-308, 5e-324, 123456789.12345679, -1e22, 9.87654321e300)
     library = Library.of(["add", "const"], ["x"])
     for value in values:
-        expression = Expression(library, (1, 2, 0), (np.nan, value, np.nan))
+        expression = Expression(library, Row((1, 2, 0), (np.nan, value, np.nan)))
         for notation in LANGUAGES:
             text = export(expression, notation).lower()
             assert repr(abs(value)) in text, notation
@@ -616,10 +617,10 @@ def test_numbers_keep_every_digit() -> None:
 
 def test_long_formulas_are_written_in_steps_and_too_long_ones_are_refused_by_excel(tmp_path: Path) -> None:
     library = Library.of(["add", "sin", "mul", "square"], ["x"])
-    nested = Expression(library, (*(2,) * 3_000, 0), (np.nan,) * 3_001)
+    nested = Expression(library, Row((*(2,) * 3_000, 0), (np.nan,) * 3_001))
     assert library[2].name == "sin"
-    total = Expression(library, (*(1,) * 3_000, *(0,) * 3_001), (np.nan,) * 6_001)
-    powers = Expression(library, (*(4,) * 40, 0), (np.nan,) * 41)
+    total = Expression(library, Row((*(1,) * 3_000, *(0,) * 3_001), (np.nan,) * 6_001))
+    powers = Expression(library, Row((*(4,) * 40, 0), (np.nan,) * 41))
     for i, expression in enumerate((nested, total, powers)):
         X = np.array([[0.3]])
         expected = expression.evaluate(X)
@@ -628,15 +629,15 @@ def test_long_formulas_are_written_in_steps_and_too_long_ones_are_refused_by_exc
         library_c = compiled(tmp_path, [export(expression, "c", name=f"long_{i}")])
         np.testing.assert_allclose(called(getattr(library_c, f"long_{i}"), [[0.3]]), expected, rtol=1e-11)
         np.testing.assert_allclose(notations.julia(export(expression, "julia"))(0.3), expected, rtol=1e-11)
-    tower = Expression(Library.of(["pow"], ["x"]), (*(1,) * 60, *(0,) * 61), (np.nan,) * 121)
+    tower = Expression(Library.of(["pow"], ["x"]), Row((*(1,) * 60, *(0,) * 61), (np.nan,) * 121))
     for expression in (nested, total, tower):
         with pytest.raises(SettingsError, match=r"The text of an Excel formula has at most 8191 characters, but this"):
             export(expression, "excel")
     with pytest.raises(SettingsError, match="has at most 64 brackets within each other, but this one has 65"):
-        export(Expression(library, (*(2,) * 65, 0), (np.nan,) * 66), "excel")
-    assert export(Expression(library, (*(2,) * 64, 0), (np.nan,) * 65), "excel").startswith("=SIN(SIN(")
+        export(Expression(library, Row((*(2,) * 65, 0), (np.nan,) * 66)), "excel")
+    assert export(Expression(library, Row((*(2,) * 64, 0), (np.nan,) * 65)), "excel").startswith("=SIN(SIN(")
     with pytest.raises(SettingsError, match="Excel reads numbers up to"):
-        export(Expression(Library.of(["const"], 0), (0,), (1.5e308,)), "excel")
+        export(Expression(Library.of(["const"], 0), Row((0,), (1.5e308,))), "excel")
 
 
 def test_an_unknown_format_is_answered_with_a_suggestion() -> None:
@@ -672,9 +673,9 @@ def test_operators_of_ones_own_and_constants_that_are_no_numbers_are_refused(not
 
     own = Library((*Library.of([], ["x"]).tokens, Token("bump", TokenKind.OPERATOR, 1, 1, OPERATORS["sin"].code)))
     with pytest.raises(SettingsError, match=r"`bump` is an operator of your own, which .* cannot express; write"):
-        write(Expression(own, (1, 0), (np.nan, np.nan)))
+        write(Expression(own, Row((1, 0), (np.nan, np.nan))))
     with pytest.raises(SettingsError, match="must be finite numbers, but one of them is nan"):
-        write(Expression(Library.of(["const"], 0), (0,), (np.nan,)))
+        write(Expression(Library.of(["const"], 0), Row((0,), (np.nan,))))
 
 
 # --- Names -----------------------------------------------------------------------------------------------------------
@@ -682,7 +683,7 @@ def test_operators_of_ones_own_and_constants_that_are_no_numbers_are_refused(not
 
 def with_names(first: str, second: str) -> Expression:
     library = Library.of(["add", "sub", "pow", "min", "log", "sin", "const"], [first, second])
-    return Expression(library, (2, 8, 4, 0, 5, 6, 1, 7, 1), (np.nan, 2.5, *(np.nan,) * 7))
+    return Expression(library, Row((2, 8, 4, 0, 5, 6, 1, 7, 1), (np.nan, 2.5, *(np.nan,) * 7)))
 
 
 BENIGN = with_names("x1", "x2")
@@ -820,13 +821,13 @@ TEX_SYMBOL = re.compile(r"(?:\\[A-Za-z]+|[A-Za-z]|\\text\{[A-Za-z]+\})(?:_\{(?:[
     ],
 )
 def test_names_in_latex(name: str, tex: str) -> None:
-    assert export(Expression(Library.of([], [name]), (0,), (np.nan,)), "latex") == tex
+    assert export(Expression(Library.of([], [name]), Row((0,), (np.nan,))), "latex") == tex
 
 
 def test_names_of_several_letters_do_not_run_together() -> None:
     library = Library.of(["mul"], ["mass", "v"])
 
-    assert export(Expression(library, (2, 0, 1), (np.nan,) * 3), "latex") == r"\text{mass} \cdot v"
+    assert export(Expression(library, Row((2, 0, 1), (np.nan,) * 3)), "latex") == r"\text{mass} \cdot v"
 
 
 @given(name=names())
@@ -841,15 +842,15 @@ def test_hostile_names_are_text_or_a_symbol_in_latex() -> None:
     tex = export(with_names("\\input{x}", "$_"), "latex")
     assert r"\text{\textbackslash{}input\{x\}}" in tex
     assert r"\text{\$\_}" in tex
-    assert export(Expression(Library.of([], ["a__b"]), (0,), (np.nan,)), "latex") == r"\text{a\_\_b}", "no power"
+    assert export(Expression(Library.of([], ["a__b"]), Row((0,), (np.nan,))), "latex") == r"\text{a\_\_b}", "no power"
     assert (
-        export(Expression(Library.of([], ["\t"]), (0,), (np.nan,)), "latex")
+        export(Expression(Library.of([], ["\t"]), Row((0,), (np.nan,))), "latex")
         == r"\text{\textless{}U+0009\textgreater{}}"
     )
 
 
 def check_latex(name: str) -> None:
-    tex = export(Expression(Library.of([], [name]), (0,), (np.nan,)), "latex")
+    tex = export(Expression(Library.of([], [name]), Row((0,), (np.nan,))), "latex")
     found = TEX_TEXT.fullmatch(tex)
     assert found or TEX_SYMBOL.fullmatch(tex), (name, tex)
     assert tex.isprintable()
@@ -863,7 +864,7 @@ def test_arguments_are_called_as_the_columns_where_that_is_safe() -> None:
     columns = ["mass", "speed (m/s)", "for", "Größe", "t1", "x1", "mass ", "np", "x8", "a-b", "a_b", "2nd", "x" * 41]
     library = Library.of(["add"], columns)
     count = len(columns)
-    expression = Expression(library, (*(count,) * (count - 1), *range(count)), (np.nan,) * (2 * count - 1))
+    expression = Expression(library, Row((*(count,) * (count - 1), *range(count)), (np.nan,) * (2 * count - 1)))
     head = next(line for line in export(expression, "python").splitlines() if line.startswith("def "))
     assert head == "def formula(mass, speed_m_s, x3, x4, x5, x6, x7, x8, x9, a_b, x11, x12, x13):"
 

@@ -17,6 +17,7 @@ from hypothesis.extra.numpy import arrays
 
 from strategies import expressions, libraries
 from symseed import DataError, Expression, Library
+from symseed.language.row import Row
 from symseed.language.tokens import OPERATORS, TokenKind
 
 ABC = Library.of(list(OPERATORS), ["a", "b", "c"], constants=True)
@@ -167,7 +168,7 @@ def test_equal_expressions_have_equal_hashes_and_different_ones_different_texts(
     data: st.DataObject, library: Library
 ) -> None:
     first, second = data.draw(expressions(library, max_length=4)), data.draw(expressions(library, max_length=4))
-    assert first == Expression(library, first.ids, tuple(float(value) for value in first.constants))
+    assert first == Expression(library, Row(first.ids, tuple(float(value) for value in first.constants)))
     assert (first == second) == (str(first) == str(second)) == (first.prefix == second.prefix)
     if first == second:
         assert hash(first) == hash(second)

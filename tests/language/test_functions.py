@@ -40,6 +40,7 @@ from symseed.completion.completer import Completer
 from symseed.export.notation import to_latex, to_mathml, to_sympy
 from symseed.language import tokens
 from symseed.language.functions import MOST_STEPS
+from symseed.language.row import Row
 from symseed.language.writer import Writer
 from symseed.methods import METHODS
 from symseed.portfolio.portfolio import PortfolioSettings
@@ -258,7 +259,7 @@ def test_constants_inside_own_operators_are_fitted(text: str) -> None:
     start = truth.constants
     moved = tuple(value if np.isnan(value) else value * 0.9 + 0.1 for value in start)
     fitted, errors = fit(
-        Population.from_expressions([Expression(LIBRARY, truth.ids, moved)]), dataset, FitSettings(iterations=60)
+        Population.from_expressions([Expression(LIBRARY, Row(truth.ids, moved))]), dataset, FitSettings(iterations=60)
     )
     assert errors.error[0] < 1e-20
     np.testing.assert_allclose(np.abs(fitted.constants[0]), np.abs(start), rtol=1e-9)
@@ -354,7 +355,7 @@ def test_completion_keeps_own_operators_but_does_not_go_through_them() -> None:
 def test_tidying_takes_out_an_own_operator_that_does_nothing() -> None:
     writer = Writer(LIBRARY)
     dataset = Dataset.of(np.abs(X), X[:, 0])
-    part = writer.part(Expression.parse("leaky(x1)", LIBRARY))
+    part = writer.row(Expression.parse("leaky(x1)", LIBRARY))
     assert part is not None
     assert simplified(writer, part, dataset).ids == writer.variable(0).ids
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from strategies import expression_lists, libraries, populations
 from symseed import DataError, Expression, Library, Population
+from symseed.language.row import Row
 from symseed.language.tokens import TokenKind
 
 LIBRARY = Library.of(["add", "sin", 2.0], ["a", "b"], constants=True)
@@ -263,7 +264,7 @@ def test_the_smallest_change_of_a_constant_or_token_changes_the_fingerprint(popu
                 ids[place] = B if ids[place] == A else A
             else:
                 continue
-            changed = Population.from_expressions([Expression(expression.library, tuple(ids), tuple(constants))])
+            changed = Population.from_expressions([Expression(expression.library, Row(tuple(ids), tuple(constants)))])
             assert changed[0] != expression
             assert changed.fingerprints[0].tolist() != population.fingerprints[row].tolist()
 

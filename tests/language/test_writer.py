@@ -12,7 +12,8 @@ from reference import same_bits
 from strategies import expressions
 from symseed import Dataset, Expression, Library, Population, predict
 from symseed.arrays import Floats
-from symseed.language.writer import Part, Writer, part_of
+from symseed.language.row import Row
+from symseed.language.writer import Writer
 
 LIBRARY = Library.of(["add", "sub", "mul", "div", "sin", "square", 3.0, "const"], ["a", "b", "c"])
 WRITER = Writer(LIBRARY)
@@ -21,22 +22,22 @@ DATA = Dataset.of(X, X[:, 0], names=["a", "b", "c"])
 A, B, C = (WRITER.variable(column) for column in range(3))
 
 
-def read(prefix: str, library: Library = LIBRARY) -> Part:
+def read(prefix: str, library: Library = LIBRARY) -> Row:
     expression = Expression.parse_prefix(prefix, library)
-    return Part(expression.ids, expression.constants)
+    return expression.row
 
 
-def text(part: Part, writer: Writer = WRITER) -> str:
+def text(part: Row, writer: Writer = WRITER) -> str:
     return writer.population([part])[0].prefix
 
 
-def values(part: Part, writer: Writer = WRITER) -> Floats:
+def values(part: Row, writer: Writer = WRITER) -> Floats:
     return np.asarray(predict(writer.population([part]), DATA).value[0])
 
 
 def test_parts_that_are_the_same_are_equal_wherever_they_come_from() -> None:
     rows = Population.from_expressions([Expression.parse_prefix("add mul const(2.5) a a", LIBRARY)] * 2)
-    first, second = part_of(rows, 0), part_of(rows, 1)
+    first, second = rows.row(0), rows.row(1)
     assert first == second
     assert len({first, second}) == 1
 
@@ -101,22 +102,22 @@ def test_a_power_is_a_product_of_so_many(exponent: int, powers: tuple[str, ...])
 
 def test_a_part_takes_the_place_of_a_subtree() -> None:
     whole = read("add mul const(2) a sin b")
-    assert WRITER.end(whole.ids, 0) == 6
-    assert [WRITER.end(whole.ids, at) for at in (1, 2, 3, 4, 5)] == [4, 3, 4, 6, 6]
-    assert text(WRITER.splice(whole, 1, 4, read("sub c const(7)"))) == "add sub c const(7.0) sin b"
-    assert text(WRITER.splice(whole, 0, 6, C)) == "c"
-    assert text(WRITER.splice(whole, 5, 6, whole)) == "add mul const(2.0) a sin add mul const(2.0) a sin b"
+    assert WRITER.library.end(whole.ids, 0) == 6
+    assert [WRITER.library.end(whole.ids, at) for at in (1, 2, 3, 4, 5)] == [4, 3, 4, 6, 6]
+    assert text(whole.spliced(1, 4, read("sub c const(7)"))) == "add sub c const(7.0) sin b"
+    assert text(whole.spliced(0, 6, C)) == "c"
+    assert text(whole.spliced(5, 6, whole)) == "add mul const(2.0) a sin add mul const(2.0) a sin b"
 
 
 @settings(max_examples=50, deadline=None)
 @given(expression=expressions(LIBRARY, max_length=20))
 def test_every_subtree_ends_where_it_does_and_is_itself_in_its_own_place(expression: Expression) -> None:
-    part = Part(expression.ids, expression.constants)
+    part = expression.row
     for begin in range(len(part)):
-        end = WRITER.end(part.ids, begin)
-        piece = Part(part.ids[begin:end], part.constants[begin:end])
+        end = WRITER.library.end(part.ids, begin)
+        piece = part.part(begin, end)
         Population.of(LIBRARY, [piece.ids], [len(piece)])  # which refuses what is not one whole expression
-        again = WRITER.splice(part, begin, end, piece)
+        again = part.spliced(begin, end, piece)
         assert again.ids == part.ids
         assert same_bits(np.array(again.constants), np.array(part.constants))
 
@@ -168,5 +169,5 @@ def test_rows_with_tokens_that_the_writer_has_not_cannot_be_translated() -> None
 
 def test_a_row_is_a_part_and_back() -> None:
     population = WRITER.population([A, read("add mul const(2.5) a sin b")])
-    assert text(part_of(population, 1)) == "add mul const(2.5) a sin b"
-    assert [math.isnan(value) for value in part_of(population, 0).constants] == [True]
+    assert text(population.row(1)) == "add mul const(2.5) a sin b"
+    assert [math.isnan(value) for value in population.row(0).constants] == [True]

@@ -27,7 +27,8 @@ from symseed.assembly.assembler import Assembler, AssemblySettings
 from symseed.completion.completer import CompletionSettings
 from symseed.data.losses import Loss
 from symseed.errors import DataError
-from symseed.language.writer import Part, Writer
+from symseed.language.row import Row
+from symseed.language.writer import Writer
 from symseed.portfolio.pool import Formula, Pool
 from symseed.portfolio.portfolio import Portfolio, PortfolioSettings, PortfolioState, Solution, Turn
 from symseed.portfolio.track import Track, TrackRun
@@ -357,7 +358,7 @@ def test_assembly_comes_more_and_more_rarely(monkeypatch: pytest.MonkeyPatch) ->
     made = Portfolio(KOZA, noisy(), dataclasses.replace(SMALL, enlarged=100), seed=0, budget=Budget(12_000))
     original = Assembler.next
 
-    def watched(self: Assembler, parts: list[Part]) -> list[Part]:
+    def watched(self: Assembler, parts: list[Row]) -> list[Row]:
         turns.append(seen)
         return original(self, parts)
 
@@ -409,7 +410,7 @@ class Interrupt:
     def __init__(self, at: int) -> None:
         self.left = at
 
-    def __call__(self, *arguments: object) -> list[Part]:
+    def __call__(self, *arguments: object) -> list[Row]:
         self.left -= 1
         if self.left <= 0:
             raise KeyboardInterrupt
@@ -467,9 +468,7 @@ def assert_is_a_front(front: tuple[Formula, ...], data: Dataset) -> None:
     errors = [formula.mean_square for formula in front]
     assert lengths == sorted(set(lengths))
     assert all(later < earlier for earlier, later in itertools.pairwise(errors))
-    rows = Writer(front[0].expression.library).population(
-        [Part(formula.expression.ids, formula.expression.constants) for formula in front]
-    )
+    rows = Writer(front[0].expression.library).population([formula.expression.row for formula in front])
     np.testing.assert_allclose(evaluate(rows, data).error / data.total_weight, errors)
 
 
@@ -484,9 +483,9 @@ def test_a_front_is_better_the_longer_and_holds_the_choice(seed: int) -> None:
     assert solution.best == solution.history[-1].best
 
 
-def read(prefix: str, writer: Writer) -> Part:
+def read(prefix: str, writer: Writer) -> Row:
     expression = Expression.parse_prefix(prefix, writer.library)
-    return Part(expression.ids, expression.constants)
+    return expression.row
 
 
 def test_a_front_holds_the_choice_also_where_a_shorter_one_errs_less() -> None:

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from strategies import NASTY_NAMES, expressions
 from symseed import Dataset, Expression, Library
 from symseed.errors import DataError, SettingsError
+from symseed.language.row import Row
 from symseed.language.tokens import OPERATORS
 from symseed.recovery.checker import Checker, Recovery, Verdict, check
 
@@ -505,7 +506,7 @@ def test_it_works_in_a_script_without_a_guarded_main_and_after_a_fork(tmp_path: 
 
 
 def test_interrupting_a_check_leaves_no_answer_for_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    from symseed import recovery
+    from symseed.recovery import checker as module
 
     def interrupted(*arguments: object) -> tuple[str, float]:
         raise KeyboardInterrupt
@@ -513,7 +514,7 @@ def test_interrupting_a_check_leaves_no_answer_for_the_next_one(monkeypatch: pyt
     with Checker() as checker:
         verify(checker, ("x1*x1/x1", "x1", -1, 1))
         with monkeypatch.context() as patch:
-            patch.setattr(recovery, "_ask", interrupted)
+            patch.setattr(module, "_ask", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 verify(checker, ("x1*x1/x1", "x1", -1, 1))
         assert checker._prover.process is None
@@ -583,9 +584,9 @@ def test_any_name_will_do(checker: Checker, name: str) -> None:
     ids = library.ids_of_kind(library[0].kind)[0]
     nan = math.nan
     mul, div = library.ids(["mul"])[-1], library.ids(["div"])[-1]
-    twisted = Expression(library, (div, mul, ids, ids, ids), (nan,) * 5)
+    twisted = Expression(library, Row((div, mul, ids, ids, ids), (nan,) * 5))
     data = Dataset.of([1.0, -2.0, 3.0], [1.0, 2.0, 3.0], names=[name])
-    assert checker.check(twisted, Expression(library, (ids,), (nan,)), data).verdict is Verdict.EXACT
+    assert checker.check(twisted, Expression(library, Row((ids,), (nan,))), data).verdict is Verdict.EXACT
 
 
 # --- Random pairs -----------------------------------------------------------------------------------------------------
@@ -600,7 +601,7 @@ def commuted(expression: Expression) -> Expression:
         if token.name in ("add", "mul"):
             arguments.reverse()
         waiting.append((token_id, *(i for argument in arguments for i in argument)))
-    return Expression(expression.library, waiting[0], (math.nan,) * len(waiting[0]))
+    return Expression(expression.library, Row(waiting[0], (math.nan,) * len(waiting[0])))
 
 
 @settings(max_examples=60, deadline=None)
@@ -630,7 +631,7 @@ def test_nothing_makes_it_stumble(checker: Checker, expression: Expression) -> N
     X = np.random.default_rng(0).uniform(-2, 2, (10, columns))
     data = Dataset.of(X, X[:, 0])
     assert checker.check(expression, expression, data).verdict is Verdict.EXACT
-    constant = Expression(Library.of([0.0], columns), (columns,), (math.nan,))
+    constant = Expression(Library.of([0.0], columns), Row((columns,), (math.nan,)))
     assert checker.check(expression, constant, data).verdict in Verdict
 
 

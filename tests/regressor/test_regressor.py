@@ -39,8 +39,9 @@ from symseed.arrays import Floats
 from symseed.data.magnitudes import Units
 from symseed.export.notation import to_latex, to_mathml, to_sympy
 from symseed.language.population import Population
+from symseed.language.row import Row
 from symseed.language.tokens import OPERATORS
-from symseed.language.writer import Part, Writer
+from symseed.language.writer import Writer
 from symseed.portfolio.portfolio import Portfolio
 from symseed.regressor.front import RULES, Equation
 from symseed.regressor.target import MOST_COLUMNS, MOST_ROWS
@@ -293,18 +294,18 @@ FORMULAS = [
 def test_a_formula_has_the_same_values_in_other_units(text: str, exponents: tuple[int, int, int]) -> None:
     units = Units((2.0 ** exponents[0], 2.0 ** exponents[1]), 2.0 ** exponents[2])
     expression = Expression.parse(text, WRITER.library)
-    part = Part(expression.ids, expression.constants)
+    part = expression.row
     expected = expression.evaluate(X) * units.target
     for form in units.restored(WRITER, part):
-        found = Expression(WRITER.library, form.ids, form.constants).evaluate(X * units.columns)
+        found = Expression(WRITER.library, form).evaluate(X * units.columns)
         np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 def test_factors_meet_in_one_constant() -> None:
     units = Units((2.0**80, 2.0**27), 2.0**60)
     expression = Expression.parse("const(3) * x1 / square(x2)", WRITER.library)
-    form = next(units.restored(WRITER, Part(expression.ids, expression.constants)))
-    assert str(Expression(WRITER.library, form.ids, form.constants)) == f"{3.0 * 2.0**34} * x1 / square(x2)"
+    form = next(units.restored(WRITER, expression.row))
+    assert str(Expression(WRITER.library, form)) == f"{3.0 * 2.0**34} * x1 / square(x2)"
 
 
 # --- Columns and their names -----------------------------------------------------------------------------------------
@@ -860,7 +861,7 @@ def test_the_page_shows_formulas_as_mathml_and_escapes_everything() -> None:
 def test_every_operator_has_its_meaning_in_sympy(name: str) -> None:
     token = OPERATORS[name]
     library = Library.of([name], 2)
-    expression = Expression(library, (2, *range(token.arity)), (np.nan,) * (1 + token.arity))
+    expression = Expression(library, Row((2, *range(token.arity)), (np.nan,) * (1 + token.arity)))
     form = to_sympy(expression)
     for row in X[:5]:
         value = form.subs({sympy.Symbol(f"x{i + 1}"): row[i] for i in range(2)})

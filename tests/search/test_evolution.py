@@ -20,6 +20,7 @@ from symseed import (
     SearchSpace,
     SettingsError,
 )
+from symseed.language.row import Row
 from symseed.scoring.task import Counts, FunctionTask, Scored
 from symseed.search.evolution import Elite, EvolutionSettings, Generation, evolve
 from symseed.search.variation import VariationSettings, next_generation
@@ -199,7 +200,7 @@ def test_settings_out_of_range_are_refused(values: dict[str, int]) -> None:
 
 X1, SIN = LIBRARY.ids(["x1"])[0], LIBRARY.ids(["sin"])[0]
 POOL = Population.from_expressions(
-    [Expression(LIBRARY, (SIN,) * depth + (X1,), (math.nan,) * (depth + 1)) for depth in range(12)]
+    [Expression(LIBRARY, Row((SIN,) * depth + (X1,), (math.nan,) * (depth + 1))) for depth in range(12)]
 )
 """Rows no two of which are alike; a row's number is its length less 1."""
 Entries = list[tuple[int, float]]

@@ -14,6 +14,7 @@ import pytest
 import reference
 from reference import Lstm
 from symseed import DataError, Expression, Library, Population, SearchSpace, SettingsError
+from symseed.language.row import Row
 from symseed.language.tokens import OPERATORS
 from symseed.search.policy import Lesson, LSTMPolicy, PolicySettings
 from symseed.space.constraints import PAPER, Repeat
@@ -121,7 +122,7 @@ def all_expressions(space: SearchSpace) -> Population:
     """Return every legal expression, by trying every sequence of tokens."""
     library = space.library
     rows = [
-        Expression(library, ids, tuple(1.0 if library.is_constant[i] else np.nan for i in ids))
+        Expression(library, Row(ids, tuple(1.0 if library.is_constant[i] else np.nan for i in ids)))
         for length in range(1, space.max_length + 1)
         for ids in itertools.product(range(len(library)), repeat=length)
         if reference.is_complete(library, ids)

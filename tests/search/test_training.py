@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import reference
 from symseed import Expression, Library, Population, SearchSpace, SettingsError
 from symseed.arrays import Floats
+from symseed.language.row import Row
 from symseed.scoring.task import Scored
 from symseed.search.policy import Lesson, LSTMPolicy
 from symseed.search.training import (
@@ -32,7 +33,7 @@ SPACE = SearchSpace(LIBRARY, 1, 12, constraints=())
 def different_rows(count: int) -> Population:
     """Return rows no two of which are alike: x1, sin(x1), sin(sin(x1)), ..."""
     sin, x1 = LIBRARY.ids(["sin", "x1"])[::-1]
-    rows = [Expression(LIBRARY, (sin,) * i + (x1,), (math.nan,) * (i + 1)) for i in range(count)]
+    rows = [Expression(LIBRARY, Row((sin,) * i + (x1,), (math.nan,) * (i + 1))) for i in range(count)]
     return Population.from_expressions(rows)
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import reference
 from reference import random_population
 from symseed import DataError, Expression, Library, Population, SearchSpace, SettingsError
+from symseed.language.row import Row
 from symseed.language.tokens import OPERATORS, TokenKind
 from symseed.search.variation import Mutation, VariationSettings, crossover, mutate, next_generation, tournament
 from symseed.space.constraints import PAPER, Relational, Relationship, Repeat
@@ -166,7 +167,7 @@ def mutated(mutation: Mutation, population: Population, new_depth: int = 3) -> l
 
 
 def height(ids: Pairs) -> int:
-    return Expression(LIBRARY, tuple(i for i, _ in ids), (1.0,) * len(ids)).depth - 1
+    return Expression(LIBRARY, Row(tuple(i for i, _ in ids), (1.0,) * len(ids))).depth - 1
 
 
 def is_full(ids: Pairs) -> bool:
@@ -288,7 +289,7 @@ def inserted_number(old: Pairs, new: Pairs, library: Library) -> list[tuple[int,
 def value_of(ids: Pairs, library: Library) -> set[float]:
     """Return what a subtree without constants is at some points, rounded."""
     X = np.random.default_rng(0).uniform(0.5, 3.0, (5, len(library.variables)))
-    expression = Expression(library, tuple(i for i, _ in ids), (np.nan,) * len(ids))
+    expression = Expression(library, Row(tuple(i for i, _ in ids), (np.nan,) * len(ids)))
     return set(np.round(reference.evaluate(expression, X).values, 12).tolist())
 
 

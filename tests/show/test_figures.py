@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from strategies import NASTY_NAMES, expressions
 from symseed import Expression, Library
 from symseed.errors import DataError, SettingsError
+from symseed.language.row import Row
 from symseed.language.tokens import TokenKind
 from symseed.portfolio.progress import Moment
 from symseed.show import figures as pictures
@@ -46,7 +47,7 @@ HOSTILE = (
 
 
 @dataclass(frozen=True)
-class Row:
+class Shown:
     """A formula of a front, with nothing but what a picture may ask for."""
 
     expression: Expression
@@ -59,8 +60,8 @@ def formula(text: str, library: Library = LIBRARY) -> Expression:
     return Expression.parse(text, library)
 
 
-def front(*losses: float) -> list[Row]:
-    return [Row(formula(" + ".join(["a"] * (i + 1))), 2 * i + 1, loss) for i, loss in enumerate(losses)]
+def front(*losses: float) -> list[Shown]:
+    return [Shown(formula(" + ".join(["a"] * (i + 1))), 2 * i + 1, loss) for i, loss in enumerate(losses)]
 
 
 def values(data: object) -> list[float]:
@@ -144,7 +145,7 @@ def test_a_formula_without_a_finite_loss_is_left_out_and_the_picture_says_so() -
 
 
 def test_formulas_beside_a_crowded_front_are_apart_in_order_and_not_too_many() -> None:
-    rows = [Row(formula(f"{i}.5 * a"), i + 1, 1.0 - i * 1e-6, score=float(i)) for i in range(40)]
+    rows = [Shown(formula(f"{i}.5 * a"), i + 1, 1.0 - i * 1e-6, score=float(i)) for i in range(40)]
     figure = pictures.plot_front(rows, 3)
     labels = figure.axes[0].texts
     named = [text.get_text() for text in labels]
@@ -157,7 +158,7 @@ def test_formulas_beside_a_crowded_front_are_apart_in_order_and_not_too_many() -
 
 
 def test_numbers_of_a_formula_have_four_digits_and_a_long_one_is_clipped() -> None:
-    (axes,) = pictures.plot_front([Row(formula("a * 0.123456789"), 3, 1.0)]).axes
+    (axes,) = pictures.plot_front([Shown(formula("a * 0.123456789"), 3, 1.0)]).axes
     assert axes.texts[0].get_text() == "a * 0.1235"
     assert len(pictures.short(formula(" + ".join(["a"] * 100)), 30)) == 30
 
@@ -359,10 +360,10 @@ def test_no_name_is_read_as_mathematics_or_breaks_a_picture() -> None:
     library = Library.of(["add"], names)
     (add,) = library.ids_of_kind(TokenKind.OPERATOR)
     ids = list(itertools.chain(*((add, i) for i in range(len(names) - 1)), [len(names) - 1]))
-    rows = [Row(Expression(library, (i,), (math.nan,)), 1 + i, 1.0) for i in range(len(names))]
+    rows = [Shown(Expression(library, Row((i,), (math.nan,))), 1 + i, 1.0) for i in range(len(names))]
     table = np.arange(2.0 * len(names)).reshape(2, -1)
     figures = [
-        pictures.plot_tree(Expression(library, tuple(ids), (math.nan,) * len(ids))),
+        pictures.plot_tree(Expression(library, Row(tuple(ids), (math.nan,) * len(ids)))),
         *(pictures.plot_front(rows[i : i + pictures.MOST_LABELS]) for i in range(0, len(rows), pictures.MOST_LABELS)),
         *(
             pictures.plot_fit(rows[i].expression, table, [1.0, 2.0], target=name, units={name: name})
@@ -395,7 +396,7 @@ def test_a_font_that_is_installed_is_asked_for_what_the_first_lacks(monkeypatch:
     monkeypatch.setattr(style, "_OTHER_FONTS", ("No Such Font", "STIXGeneral"))
     assert style.label(lacking, 4) == lacking
     library = Library.of([], [lacking])
-    assert drawn(pictures.plot_tree(Expression(library, (0,), (math.nan,))))
+    assert drawn(pictures.plot_tree(Expression(library, Row((0,), (math.nan,)))))
 
 
 def test_the_same_values_give_the_same_picture() -> None:
@@ -421,7 +422,7 @@ def test_without_matplotlib_the_sentence_says_what_to_install(monkeypatch: pytes
 def test_drawing_does_not_load_pyplot() -> None:
     script = (
         "import sys\n"
-        "from symseed import Expression, Library, pictures\n"
+        "from symseed import Expression, Library\nfrom symseed.show import figures as pictures\n"
         "assert 'matplotlib' not in sys.modules\n"
         "pictures.plot_tree(Expression.parse('a', Library.of([], ['a'])))\n"
         "assert 'matplotlib.figure' in sys.modules\n"

@@ -17,6 +17,7 @@ import pytest
 from symseed import Dataset, Expression, Library
 from symseed.errors import DataError, SettingsError
 from symseed.export import notation
+from symseed.language.row import Row
 from symseed.portfolio.progress import Moment
 from symseed.show.page import Measures, ReportContent, report_html
 
@@ -28,7 +29,7 @@ VOID = {"meta", "br", "img", "link"}
 
 
 @dataclass(frozen=True)
-class Row:
+class Shown:
     """A formula of a front, with nothing but what a report may ask for."""
 
     expression: Expression
@@ -73,10 +74,10 @@ class Page(HTMLParser):
         return [value for attribute, value in self.attributes if attribute == name]
 
 
-def rows(library: Library = LIBRARY) -> list[Row]:
-    first, second = (Expression(library, (i,), (np.nan,)) for i in (0, 1))
-    both = Expression(library, (*library.ids(["add"]), 0, 1), (np.nan,) * 3)
-    return [Row(first, 1, 4.0, 0.0), Row(second, 2, 0.25, 1.5), Row(both, 3, 1e-6, 2.5)]
+def rows(library: Library = LIBRARY) -> list[Shown]:
+    first, second = (Expression(library, Row((i,), (np.nan,))) for i in (0, 1))
+    both = Expression(library, Row((*library.ids(["add"]), 0, 1), (np.nan,) * 3))
+    return [Shown(first, 1, 4.0, 0.0), Shown(second, 2, 0.25, 1.5), Shown(both, 3, 1e-6, 2.5)]
 
 
 def history(text: str = "a") -> list[Moment]:
@@ -228,7 +229,7 @@ def test_a_large_fit_makes_no_large_file() -> None:
     names = [f"column number {i}" for i in range(200)]
     library = Library.of(["add", "mul"], names)
     (add,) = library.ids(["add"])
-    long = Expression(library, (*([add] * 49), *range(50)), (np.nan,) * 99)
+    long = Expression(library, Row((*([add] * 49), *range(50)), (np.nan,) * 99))
     X = rng.normal(size=(20_000, 200))
     content = replace(
         CONTENT,
@@ -277,7 +278,7 @@ def test_measures_of_a_constant_target_and_of_a_formula_without_values() -> None
     ],
 )
 def test_what_cannot_be_measured_is_said(X: list[list[float]], y: list[float], said: str) -> None:
-    row = Row(Expression.parse("log(a)", LIBRARY), 2, 0.5, 1.0)
+    row = Shown(Expression.parse("log(a)", LIBRARY), 2, 0.5, 1.0)
     page = Page(report_html(replace(CONTENT, equations=[row], chosen=0, dataset=Dataset.of(X, y, names=["a", "b"]))))
     assert said in page.texts
 

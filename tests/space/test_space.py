@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import reference
 from reference import accepts, random_population
 from symseed import Expression, Library, Population, SearchSpace, SettingsError, SpaceError
+from symseed.language.row import Row
 from symseed.language.tokens import OPERATORS
 from symseed.space.constraints import (
     PAPER,
@@ -221,7 +222,7 @@ def test_walks_along_the_masks_end_in_legal_rows(names: tuple[str, ...]) -> None
         else:
             ended += 1
             assert accepts(WHOLE, 4, 18, constraints, prefix)
-            assert space.allows(Expression(WHOLE, tuple(prefix), (1.0,) * len(prefix)))
+            assert space.allows(Expression(WHOLE, Row(tuple(prefix), (1.0,) * len(prefix))))
     assert ended >= 20
 
 

@@ -1,8 +1,8 @@
 """Assembly: formulas put together from sub-expressions and closed-form blocks, with constants that are solved for.
 
 A context is a formula with a hole. What should fill the hole is known by inverting the formula around it, and so is
-how much an error there matters. Holes are filled with the nearest sub-expression, scaled and shifted (`completion/backsolve.py`),
-with a polynomial or with a rational function (`polynomials.py`); a sum of two sub-expressions fills the hole at the root.
+how much an error there matters (`completion/backsolve.py`). Holes are filled with the nearest sub-expression, scaled
+and shifted, with a polynomial or with a rational function (`polynomials.py`); a sum of two fills the root.
 Where the data show that the target is a sum or a product of parts with variables of their own (`probes.py`), each part
 is put together by itself.
 """
@@ -21,7 +21,8 @@ from symseed.assembly import polynomials, probes
 from symseed.completion import backsolve
 from symseed.data.dataset import Dataset
 from symseed.errors import SettingsError
-from symseed.language.writer import Part, Writer
+from symseed.language.row import Row
+from symseed.language.writer import Writer
 from symseed.scoring.description import description_lengths
 from symseed.scoring.evaluation import predict
 from symseed.search.deadline import IsLate, in_time, never
@@ -78,7 +79,7 @@ class AssemblySettings:
 class Context:
     """A formula with a hole."""
 
-    part: Part
+    part: Row
     begin: int
     end: int
     wish: Floats  # (M,): what should fill the hole
@@ -94,7 +95,7 @@ class Context:
 class _Table:
     """Sub-expressions and their values."""
 
-    parts: list[Part]
+    parts: list[Row]
     values: Floats  # (K, M)
 
 
@@ -120,7 +121,7 @@ class Assembler:
         self._wisher = backsolve.Wisher.of(dataset, settings.samples)
         self._data = self._wisher.dataset
         self._token = arithmetic.log(float(len(writer.library)))
-        self._parts: list[Part] = []
+        self._parts: list[Row] = []
         self._values: Floats = np.empty((0, len(self._data)))
         self._base = 0
         few = len(writer.columns) <= _MOST_STRUCTURED
@@ -132,7 +133,7 @@ class Assembler:
         self._base = len(self._parts)
         self._growths = self._table(self._growing())
 
-    def first(self) -> list[Part]:
+    def first(self) -> list[Row]:
         """Return the formulas that need no search: blocks and matches in every small context."""
         contexts = self._contexts(self._frames())
         formulas = self._formulas(contexts)
@@ -142,9 +143,9 @@ class Assembler:
             formulas += self._sums_of_parts() if self._settings.probes and not self._is_late() else []
         return formulas
 
-    def split(self) -> list[Part]:
+    def split(self) -> list[Row]:
         """Return sums and products, where the data show some, of parts that were put together each by itself."""
-        found: list[tuple[float, Part]] = []
+        found: list[tuple[float, Row]] = []
         splits = [] if self._structure is None or self._is_late() else self._structure.splits()[:_MOST_SPLITS]
         for split in in_time(splits, self._is_late):
             name, join = ("mul", np.multiply) if split.is_product else ("add", np.add)
@@ -164,7 +165,7 @@ class Assembler:
         found.sort(key=lambda pair: pair[0])
         return [part for _, part in found[: self._settings.matches]]
 
-    def next(self, best: Sequence[Part]) -> list[Part]:
+    def next(self, best: Sequence[Row]) -> list[Row]:
         """Return formulas made from the best so far: any hole in them, and their own sub-expressions."""
         self._parts, self._values = self._parts[: self._base], self._values[: self._base]
         pieces = {piece: None for part in best for piece in self._pieces(part)}
@@ -173,14 +174,14 @@ class Assembler:
         holes += itertools.islice(self._framed(holes), self._settings.framed)
         return self._formulas(self._contexts(holes))
 
-    def polynomials(self) -> list[Part]:
+    def polynomials(self) -> list[Row]:
         """Return polynomials of the variables, which take no time."""
         root = self._context(self._writer.number(1.0), 0)
         return self._polynomials([root]) if root is not None and self._can_have_blocks else []
 
-    def _formulas(self, contexts: Sequence[Context]) -> list[Part]:
+    def _formulas(self, contexts: Sequence[Context]) -> list[Row]:
         known = _Table(self._parts, self._values)
-        kinds: tuple[Callable[[], list[Part]], ...] = (
+        kinds: tuple[Callable[[], list[Row]], ...] = (
             lambda: self._matches(contexts, known),
             lambda: self._matches(contexts, self._growths),
             self._pairs,
@@ -190,7 +191,7 @@ class Assembler:
 
     # Holes
 
-    def _frames(self) -> Iterator[tuple[Part, int]]:
+    def _frames(self) -> Iterator[tuple[Row, int]]:
         """Every formula of one or two operators around a hole, whose place is a number."""
         hole = self._writer.number(1.0)
         single = [*self._around(hole, 0)]
@@ -199,7 +200,7 @@ class Assembler:
         for part, place in single:
             yield from self._around(part, place)
 
-    def _around(self, part: Part, place: int) -> Iterator[tuple[Part, int]]:
+    def _around(self, part: Row, place: int) -> Iterator[tuple[Row, int]]:
         writer = self._writer
         for name in writer.operators(1):
             yield writer.apply(name, part), place + 1
@@ -211,28 +212,28 @@ class Assembler:
         if writer.has("div") and not writer.has("inv"):
             yield writer.apply("div", writer.number(1.0), part), place + 2
 
-    def _framed(self, holes: Sequence[tuple[Part, int]]) -> Iterator[tuple[Part, int]]:
+    def _framed(self, holes: Sequence[tuple[Row, int]]) -> Iterator[tuple[Row, int]]:
         """Holes with one more operator around them."""
         frames = [*self._around(self._writer.number(1.0), 0)]
         for (part, begin), (frame, place) in itertools.product(holes, frames):
-            yield self._writer.splice(part, begin, self._writer.end(part.ids, begin), frame), begin + place
+            yield part.spliced(begin, self._writer.library.end(part.ids, begin), frame), begin + place
 
-    def _contexts(self, holes: Iterable[tuple[Part, int]]) -> list[Context]:
+    def _contexts(self, holes: Iterable[tuple[Row, int]]) -> list[Context]:
         found = (self._context(part, begin) for part, begin in in_time(holes, self._is_late))
         return [context for context in found if context is not None]
 
-    def _context(self, part: Part, begin: int) -> Context | None:
+    def _context(self, part: Row, begin: int) -> Context | None:
         wish, weight = (found[begin] for found in self._wisher.wishes(self._writer.population([part])))
         if not (np.isfinite(wish).all() and np.isfinite(weight).all() and weight.max() > 0.0):
             return None
-        return Context(part, begin, self._writer.end(part.ids, begin), wish, weight)
+        return Context(part, begin, self._writer.library.end(part.ids, begin), wish, weight)
 
     # What fills them
 
-    def _small(self) -> list[list[Part]]:
+    def _small(self) -> list[list[Row]]:
         """The shortest sub-expressions without constants, by size, one for each different set of values."""
         writer = self._writer
-        sizes: list[list[Part]] = [[], [writer.variable(column) for column in writer.columns]]
+        sizes: list[list[Row]] = [[], [writer.variable(column) for column in writer.columns]]
         seen: set[bytes] = set()
         count = 0
         while count < self._settings.features and len(sizes) <= _LARGEST_SMALL and not self._is_late():
@@ -256,7 +257,7 @@ class Assembler:
             count += len(fresh)
         return sizes
 
-    def _of_parity(self, sizes: list[list[Part]]) -> list[Part]:
+    def _of_parity(self, sizes: list[list[Row]]) -> list[Row]:
         """Sub-expressions one token longer that have the target's parities, where it has some."""
         if self._structure is None:
             return []
@@ -269,7 +270,7 @@ class Assembler:
         longer = list(itertools.islice(self._of_size(some), 10 * self._settings.newer))
         return self._with_parities(longer, {column: (parity,) for column, parity in told.items()})
 
-    def _with_parities(self, parts: list[Part], parities: Mapping[int, tuple[int, ...]]) -> list[Part]:
+    def _with_parities(self, parts: list[Row], parities: Mapping[int, tuple[int, ...]]) -> list[Row]:
         """Those of the parts that have one of the parities in each of some variables."""
         for column, options in parities.items():
             if not parts:
@@ -284,7 +285,7 @@ class Assembler:
             parts = [part for part, is_kept in zip(parts, has, strict=True) if is_kept]
         return parts
 
-    def _of_size(self, sizes: list[list[Part]]) -> Iterator[Part]:
+    def _of_size(self, sizes: list[list[Row]]) -> Iterator[Row]:
         """Every operator over known parts, such that all have as many tokens as there are sizes."""
         writer, total = self._writer, len(sizes)
         for name in writer.operators(1):
@@ -299,7 +300,7 @@ class Assembler:
                     if not (is_symmetric and left == total - 1 - left and b.ids < a.ids):
                         yield writer.apply(name, a, b)
 
-    def _waves(self) -> list[Part]:
+    def _waves(self) -> list[Row]:
         """Swings that the data show, of each variable, and products of two of them."""
         writer = self._writer
         names = [name for name in ("sin", "cos") if writer.has(name, "mul")]
@@ -311,7 +312,7 @@ class Assembler:
         for column in in_time(columns, self._is_late):
             carriers = [(other, own[other][0]) for other in columns if other != column and own[other]]
             seen[column] = probes.frequencies(self._whole, column, carriers=carriers) if carriers else own[column]
-        single: list[list[Part]] = []
+        single: list[list[Row]] = []
         for column, found in seen.items():
             inner = [writer.apply("mul", writer.number(frequency), writer.variable(column)) for frequency in found]
             single.append([writer.apply(name, part) for part in inner for name in names])
@@ -319,7 +320,7 @@ class Assembler:
         products = [writer.apply("mul", a, b) for left, right in pairs for a in left for b in right]
         return [part for waves in single for part in waves] + products[: self._settings.features // 2]
 
-    def _growing(self) -> list[Part]:
+    def _growing(self) -> list[Row]:
         """Growth and decay of each variable at rates so close together that fitting finds those between."""
         writer = self._writer
         if not writer.has("exp", "mul"):
@@ -331,7 +332,7 @@ class Assembler:
             if span > 0.0
         ]
 
-    def _table(self, parts: Sequence[Part]) -> _Table:
+    def _table(self, parts: Sequence[Row]) -> _Table:
         """Sub-expressions whose values are ordinary numbers."""
         if not parts:
             return _Table([], np.empty((0, len(self._data))))
@@ -339,13 +340,13 @@ class Assembler:
         kept = [i for i, row in enumerate(values) if (np.abs(row) < polynomials.LARGEST_VALUE).all()]
         return _Table([parts[i] for i in kept], values[kept])
 
-    def _pieces(self, part: Part) -> Iterator[Part]:
+    def _pieces(self, part: Row) -> Iterator[Row]:
         for begin in range(len(part)):
-            end = self._writer.end(part.ids, begin)
+            end = self._writer.library.end(part.ids, begin)
             if end - begin > 1:
-                yield Part(part.ids[begin:end], part.constants[begin:end])
+                yield part.part(begin, end)
 
-    def _add(self, parts: Sequence[Part], most: int) -> None:
+    def _add(self, parts: Sequence[Row], most: int) -> None:
         """Take in some sub-expressions, whose values are finite and no scaled and shifted copy of known ones."""
         if not parts:
             return
@@ -383,7 +384,7 @@ class Assembler:
         data = arithmetic.log(np.asarray(error / self._data.total_weight + self._data.rounding))
         return np.asarray(0.5 * count * data + tokens * self._token)
 
-    def _matches(self, contexts: Sequence[Context], known: _Table) -> list[Part]:
+    def _matches(self, contexts: Sequence[Context], known: _Table) -> list[Row]:
         """The nearest sub-expressions to what the holes want, over all holes and sub-expressions."""
         if not known.parts:
             return []
@@ -405,7 +406,7 @@ class Assembler:
             out.append(self._fill(context, self._affine(offset, factor, known.parts[k])))
         return out
 
-    def _pairs(self) -> list[Part]:
+    def _pairs(self) -> list[Row]:
         """Sums of two sub-expressions, each with a factor, and a number."""
         if len(self._parts) < 2 or not self._writer.has("add", "mul"):
             return []
@@ -432,14 +433,14 @@ class Assembler:
             out.append(self._affine(offset, 1.0, both))
         return out
 
-    def _affine(self, offset: float, factor: float, part: Part) -> Part:
+    def _affine(self, offset: float, factor: float, part: Row) -> Row:
         """Scaled and shifted, as far as the library can; what is as good as nothing is left out."""
         size = float(np.abs(self._data.y).max()) or 1.0
         factor = 1.0 if abs(factor - 1.0) < 1e-9 or not self._writer.has("mul") else float(factor)
         offset = 0.0 if abs(offset) < 1e-11 * size or not self._writer.has("add") else float(offset)
         return self._writer.affine(offset, factor, part)
 
-    def _blocks(self, contexts: Sequence[Context]) -> list[Part]:
+    def _blocks(self, contexts: Sequence[Context]) -> list[Row]:
         """Polynomials in the holes where they describe the data best."""
         if not self._can_have_blocks:
             return []
@@ -449,10 +450,10 @@ class Assembler:
     def _can_have_blocks(self) -> bool:
         return self._settings.blocks and self._writer.has("add", "mul")
 
-    def _polynomials(self, contexts: Sequence[Context]) -> list[Part]:
+    def _polynomials(self, contexts: Sequence[Context]) -> list[Row]:
         """Polynomials of all degrees in some holes, those first that describe the data best."""
         X = self._data.X[:, self._writer.columns]
-        found: dict[Part, None] = {}
+        found: dict[Row, None] = {}
         for context in contexts:
             for degree in polynomials.degrees(X.shape[1], len(X)):
                 solved = polynomials.polynomial(self._writer, X, context.wish, context.weight, degree)
@@ -488,7 +489,7 @@ class Assembler:
             lengths.append(float(np.min(length)))
         return [contexts[i] for i in np.argsort(lengths, kind="stable")[: self._settings.promising]]
 
-    def _rationals(self, context: Context) -> list[tuple[float, Part]]:
+    def _rationals(self, context: Context) -> list[tuple[float, Row]]:
         X = self._data.X[:, self._writer.columns]
         out = []
         for degree, below in in_time(itertools.product(range(1, 7), range(1, 5)), self._is_late):
@@ -513,7 +514,7 @@ class Assembler:
         writer = self._writer.of_columns(columns)
         return self._table(Assembler(writer, data, settings, is_late=self._is_late).first())
 
-    def _sums_of_parts(self) -> list[Part]:
+    def _sums_of_parts(self) -> list[Row]:
         """A sum of blocks, one of each variable, where the data say that the target is such a sum."""
         parts = probes.sum_of_parts(self._whole)
         if parts is None or len(parts.points) != len(self._writer.columns):
@@ -527,7 +528,7 @@ class Assembler:
             offset -= block[1]
         return [self._writer.apply("add", self._writer.total(terms), self._writer.number(offset))]
 
-    def _block_of(self, column: int, points: Floats, values: Floats) -> tuple[Part, float] | None:
+    def _block_of(self, column: int, points: Floats, values: Floats) -> tuple[Row, float] | None:
         """The shortest block of one variable that has these values, to rounding, but for a number that it adds."""
         X, ones = points[:, None], np.ones(len(points))
         limit = 1e-20 * arithmetic.dot(values, values)
@@ -549,8 +550,8 @@ class Assembler:
                 return min(options, key=lambda option: len(option[0]))
         return None
 
-    def _fill(self, context: Context, filling: Part) -> Part:
-        return self._writer.splice(context.part, context.begin, context.end, filling)
+    def _fill(self, context: Context, filling: Row) -> Row:
+        return context.part.spliced(context.begin, context.end, filling)
 
 
 def _smallest(table: Floats, count: int, *, per_row: int) -> list[int]:

@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from symseed import arithmetic
 from symseed.arrays import Floats
-from symseed.language.writer import Part, Writer
+from symseed.language.row import Row
+from symseed.language.writer import Writer
 from symseed.scoring import simple_numbers
 
 Exponents = tuple[int, ...]
@@ -207,7 +208,7 @@ class _Reduction:
         return (int(free[i]), float(number[i, kind]), float(price[i, kind])) if gain[i, kind] < 0.0 else None
 
 
-def written(writer: Writer, polynomial_: Polynomial) -> Part:
+def written(writer: Writer, polynomial_: Polynomial) -> Row:
     """Write a polynomial out, as a sum, nested (Horner) or as a product, whichever is shorter."""
     forms = [_as_sum(writer, polynomial_)]
     if len(writer.columns) == 1:
@@ -217,11 +218,11 @@ def written(writer: Writer, polynomial_: Polynomial) -> Part:
     )
 
 
-def _numbers_of(part: Part) -> list[float]:
+def _numbers_of(part: Row) -> list[float]:
     return [value for value in part.constants if not math.isnan(value)]
 
 
-def _as_sum(writer: Writer, polynomial_: Polynomial) -> Part:
+def _as_sum(writer: Writer, polynomial_: Polynomial) -> Row:
     terms = []
     for powers, factor in zip(polynomial_.exponents, polynomial_.coefficients, strict=True):
         parts = [writer.power(writer.columns[v], power) for v, power in enumerate(powers) if power]
@@ -229,7 +230,7 @@ def _as_sum(writer: Writer, polynomial_: Polynomial) -> Part:
     return writer.total(terms[::-1])
 
 
-def _nested(writer: Writer, polynomial_: Polynomial) -> Part:
+def _nested(writer: Writer, polynomial_: Polynomial) -> Row:
     """A + x^k (b + x^m (...)): every bracket begins with the lowest power that is left."""
     pairs = sorted(
         (powers[0], factor) for powers, factor in zip(polynomial_.exponents, polynomial_.coefficients, strict=True)
@@ -249,7 +250,7 @@ def _nested(writer: Writer, polynomial_: Polynomial) -> Part:
     return part
 
 
-def _as_product(writer: Writer, polynomial_: Polynomial) -> list[Part]:
+def _as_product(writer: Writer, polynomial_: Polynomial) -> list[Row]:
     """The polynomial as a product of others with rational coefficients; nothing where it is none, or has other ones."""
     rationals = [Fraction(factor).limit_denominator(_LARGEST_DENOMINATOR) for factor in polynomial_.coefficients]
     if not polynomial_.coefficients or any(

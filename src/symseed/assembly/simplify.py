@@ -16,8 +16,9 @@ from symseed.data.dataset import Dataset
 from symseed.data.magnitudes import folded
 from symseed.language.library import Library
 from symseed.language.population import Population
+from symseed.language.row import Row
 from symseed.language.tokens import TokenKind, literal
-from symseed.language.writer import Part, Writer, part_of
+from symseed.language.writer import Writer
 from symseed.scoring import simple_numbers
 from symseed.scoring.description import description_lengths, deviations, free_deviations
 from symseed.scoring.evaluation import evaluate, fit
@@ -30,7 +31,7 @@ _SAME = 1e-12
 """Values that differ by less than this share of their scale are the same."""
 
 
-def simplified(writer: Writer, part: Part, dataset: Dataset) -> Part:
+def simplified(writer: Writer, part: Row, dataset: Dataset) -> Row:
     """Return the same values from fewer tokens.
 
     A subtree that is a number at every sample becomes that number; one that has the values of a subtree below it
@@ -47,24 +48,24 @@ def simplified(writer: Writer, part: Part, dataset: Dataset) -> Part:
         part = shorter
 
 
-def _shortened(writer: Writer, part: Part, values: np.ndarray) -> Part | None:
+def _shortened(writer: Writer, part: Row, values: np.ndarray) -> Row | None:
     if np.isnan(values).any():
         return None
     scale = np.abs(values).max(axis=1)
     for begin in range(len(part)):
-        end = writer.end(part.ids, begin)
+        end = writer.library.end(part.ids, begin)
         if end - begin < 2:
             continue
         spread = values[begin].max() - values[begin].min()
         if spread <= _SAME * scale[begin] and len(values[begin]) > 1:
             middle = float(np.sort(values[begin])[len(values[begin]) // 2])
-            return writer.splice(part, begin, end, writer.number(middle))
+            return part.spliced(begin, end, writer.number(middle))
         same = np.abs(values[begin + 1 : end] - values[begin]).max(axis=1) <= _SAME * scale[begin]
-        inner = [(writer.end(part.ids, at) - at, at) for at in range(begin + 1, end) if same[at - begin - 1]]
+        inner = [(writer.library.end(part.ids, at) - at, at) for at in range(begin + 1, end) if same[at - begin - 1]]
         if inner:
             length, at = min(inner)
-            kept = Part(part.ids[at : at + length], part.constants[at : at + length])
-            return writer.splice(part, begin, end, kept)
+            kept = part.part(at, at + length)
+            return part.spliced(begin, end, kept)
     return None
 
 
@@ -75,13 +76,13 @@ def polished(population: Population, dataset: Dataset) -> Population:
     return fit(population, dataset, FitSettings(iterations=100))[0]
 
 
-def tidied(writer: Writer, part: Part, dataset: Dataset, *, is_late: IsLate = never) -> Part:
+def tidied(writer: Writer, part: Row, dataset: Dataset, *, is_late: IsLate = never) -> Row:
     """Return a formula simplified, polished, and with plain numbers where that does not lengthen the description.
 
     Once it `is_late`, the formula stays as far as it has come.
     """
     part = simplified(writer, part, dataset)
-    part = part_of(polished(writer.population([part]), dataset), 0)
+    part = polished(writer.population([part]), dataset).row(0)
     part = simplified(writer, part, dataset)  # a constant may have become 1 or 0
     length = _length(writer, part, dataset)
     for _ in range(_MOST_STEPS):
@@ -96,15 +97,15 @@ def tidied(writer: Writer, part: Part, dataset: Dataset, *, is_late: IsLate = ne
     return part
 
 
-def _length(writer: Writer, part: Part, dataset: Dataset) -> float:
+def _length(writer: Writer, part: Row, dataset: Dataset) -> float:
     return float(description_lengths(writer.population([part]), dataset)[0])
 
 
-def _steps(writer: Writer, part: Part, dataset: Dataset) -> list[Part]:
+def _steps(writer: Writer, part: Row, dataset: Dataset) -> list[Row]:
     """The formula with one constant made plain, or two written as one, as far as the data let them go."""
     population = writer.population([part])
     mean_square = float(dataset.mean_squares(evaluate(population, dataset).error)[0])
-    places = _constants(writer, part)
+    places = writer.library.constant_places(part.ids)
     if not math.isfinite(mean_square) or not places:
         return []
     alone = deviations(population, 0, dataset, mean_square)
@@ -119,25 +120,25 @@ def _steps(writer: Writer, part: Part, dataset: Dataset) -> list[Part]:
     for place, width in reach.items():
         value = part.constants[place]
         nearest = sorted(simple_numbers.candidates(value, width), key=lambda found: found[1])
-        out += [_changed(part, place, number) for number, _ in nearest[:2]]
+        out += [part.with_constant(place, number) for number, _ in nearest[:2]]
         if abs(value) <= width:
-            out.append(_changed(part, place, 0.0))
+            out.append(part.with_constant(place, 0.0))
     return out + _tied(writer, part, reach)
 
 
-def _tied(writer: Writer, part: Part, reach: dict[int, float]) -> list[Part]:
+def _tied(writer: Writer, part: Row, reach: dict[int, float]) -> list[Row]:
     """The formula with two constants made equal, or opposite, where they can then be written as one factor."""
     out = []
     for first, second in itertools.combinations(reach, 2):
         value = math.copysign(part.constants[first], part.constants[second])
         if abs(value - part.constants[second]) <= reach[first] + reach[second]:
-            tied = folded(writer, _changed(part, second, value))
+            tied = folded(writer, part.with_constant(second, value))
             if tied is not None and len(tied) < len(part):
                 out.append(tied)
     return out
 
 
-def _one_swing(writer: Writer, part: Part) -> list[Part]:
+def _one_swing(writer: Writer, part: Row) -> list[Row]:
     """The formula with a sin(u) + b cos(u) as one sine or cosine of a shifted u, in the four ways to write it."""
     if not writer.has("add", "mul", "sin", "cos"):
         return []
@@ -146,7 +147,7 @@ def _one_swing(writer: Writer, part: Part) -> list[Part]:
         name = writer.library[token].name
         if name not in ("add", "sub"):
             continue
-        middle, end = writer.end(part.ids, begin + 1), writer.end(part.ids, begin)
+        middle, end = writer.library.end(part.ids, begin + 1), writer.library.end(part.ids, begin)
         first, second = _swing(writer, part, begin + 1, middle), _swing(writer, part, middle, end)
         if {first.kind, second.kind} != {"sin", "cos"} or not first.has_argument_of(second):
             continue
@@ -157,11 +158,11 @@ def _one_swing(writer: Writer, part: Part) -> list[Part]:
         for kind, phase in (("sin", arithmetic.atan2(b, a)), ("cos", arithmetic.atan2(-a, b))):
             for size, shift in ((1.0, phase), (-1.0, phase - math.copysign(math.pi, phase))):
                 moved = writer.apply(kind, writer.apply("add", first.argument, writer.number(shift)))
-                out.append(writer.splice(part, begin, end, writer.scaled(size * math.sqrt(a * a + b * b), moved)))
+                out.append(part.spliced(begin, end, writer.scaled(size * math.sqrt(a * a + b * b), moved)))
     return out
 
 
-def _without_minus(writer: Writer, part: Part) -> list[Part]:
+def _without_minus(writer: Writer, part: Row) -> list[Row]:
     """The formula with a negative number, or a term with a negative factor, subtracted instead of added or vice versa.
 
     With (-c u) - v goes c u + v, which an even function of it cannot tell apart.
@@ -173,31 +174,27 @@ def _without_minus(writer: Writer, part: Part) -> list[Part]:
         name = writer.library[token].name
         if name not in ("add", "sub"):
             continue
-        middle, end = writer.end(part.ids, begin + 1), writer.end(part.ids, begin)
-        first, second = _between(part, begin + 1, middle), _between(part, middle, end)
+        middle, end = writer.library.end(part.ids, begin + 1), writer.library.end(part.ids, begin)
+        first, second = part.part(begin + 1, middle), part.part(middle, end)
         left, right = _negated(writer, first), _negated(writer, second)
         forms = []
         if right is not None:
             forms.append(writer.apply("sub" if name == "add" else "add", first, right))
         if left is not None:
             forms.append(writer.apply("sub", second, left) if name == "add" else writer.apply("add", left, second))
-        out += [writer.splice(part, begin, end, form) for form in forms]
+        out += [part.spliced(begin, end, form) for form in forms]
     return out
 
 
-def _negated(writer: Writer, part: Part) -> Part | None:
+def _negated(writer: Writer, part: Row) -> Row | None:
     """A negative number, or a product that begins or ends with one, without its minus sign; None for others."""
     places = [0]
     if writer.library[part.ids[0]].name == "mul":
-        places = [1, writer.end(part.ids, 1)]
+        places = [1, writer.library.end(part.ids, 1)]
     for place in places:
         if part.constants[place] < 0.0:
-            return _changed(part, place, -part.constants[place])
+            return part.with_constant(place, -part.constants[place])
     return None
-
-
-def _between(part: Part, begin: int, end: int) -> Part:
-    return Part(part.ids[begin:end], part.constants[begin:end])
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,47 +203,38 @@ class _Swing:
 
     kind: str
     factor: float
-    argument: Part
+    argument: Row
 
     def has_argument_of(self, other: _Swing) -> bool:
-        ours, theirs = self.argument, other.argument
-        return ours.ids == theirs.ids and np.array_equal(ours.constants, theirs.constants, equal_nan=True)
+        return self.argument == other.argument
 
 
-def _swing(writer: Writer, part: Part, begin: int, end: int) -> _Swing:
+def _swing(writer: Writer, part: Row, begin: int, end: int) -> _Swing:
     factor = 1.0
     if writer.library[part.ids[begin]].name == "mul":
-        second = writer.end(part.ids, begin + 1)
+        second = writer.library.end(part.ids, begin + 1)
         for place, other in ((begin + 1, (second, end)), (second, (begin + 1, second))):
             if not math.isnan(part.constants[place]):
                 factor, (begin, end) = part.constants[place], other
                 break
-    return _Swing(writer.library[part.ids[begin]].name, factor, _between(part, begin + 1, end))
+    return _Swing(writer.library[part.ids[begin]].name, factor, part.part(begin + 1, end))
 
 
-def _changed(part: Part, place: int, value: float) -> Part:
-    return Part(part.ids, (*part.constants[:place], value, *part.constants[place + 1 :]))
-
-
-def refitted(writer: Writer, part: Part, dataset: Dataset) -> Part:
+def refitted(writer: Writer, part: Row, dataset: Dataset) -> Row:
     """Return a formula with the constants that are not plain fitted anew, and what then does nothing left out."""
-    free = [i for i in _constants(writer, part) if simple_numbers.cost(part.constants[i]) is None]
+    free = [i for i in writer.library.constant_places(part.ids) if simple_numbers.cost(part.constants[i]) is None]
     if free:
         fitted = fit(_frozen(writer, part, free), dataset, FitSettings(iterations=30))[0]
         constants = list(part.constants)
         for i in free:
             constants[i] = float(fitted.constants[0, i])
-        part = Part(part.ids, tuple(constants))
+        part = Row(part.ids, tuple(constants))
     return simplified(writer, part, dataset)
 
 
-def _constants(writer: Writer, part: Part) -> list[int]:
-    return [i for i, token in enumerate(part.ids) if writer.library[token].kind is TokenKind.CONSTANT]
-
-
-def _frozen(writer: Writer, part: Part, free: list[int]) -> Population:
+def _frozen(writer: Writer, part: Row, free: list[int]) -> Population:
     """The formula over a library in which all constants but the free ones are literals."""
-    fixed = [i for i in _constants(writer, part) if i not in free]
+    fixed = [i for i in writer.library.constant_places(part.ids) if i not in free]
     known = {token.value for token in writer.library.tokens if token.kind is TokenKind.LITERAL}
     added = [literal(value) for value in dict.fromkeys(part.constants[i] for i in fixed) if value not in known]
     library = Library(writer.library.tokens + tuple(added))

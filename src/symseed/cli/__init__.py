@@ -1,1 +1,1 @@
-"""The command line."""
+"""The command line: every command of `symseed`, and what a terminal shows while a search works."""

@@ -15,8 +15,9 @@ import numpy as np
 from symseed import arithmetic
 from symseed.arrays import Floats
 from symseed.data.dataset import Dataset
+from symseed.language.row import Row
 from symseed.language.tokens import TokenKind
-from symseed.language.writer import Part, Writer
+from symseed.language.writer import Writer
 
 _AT_EASE = 1_000.0
 """Data whose largest value is between 1/1000 and 1000 stay as they are."""
@@ -55,7 +56,7 @@ class Units:
         """The units that lead back."""
         return Units(tuple(1.0 / unit for unit in self.columns), 1.0 / self.target)
 
-    def restored(self, writer: Writer, part: Part) -> Iterator[Part]:
+    def restored(self, writer: Writer, part: Row) -> Iterator[Row]:
         """Give forms, for unscaled data, of a formula found in these units.
 
         The first is the shortest; its intermediate values may be too large or too small for float64, then the last has
@@ -69,20 +70,20 @@ class Units:
             yield folded
         yield self._substituted(writer, part)
 
-    def _substituted(self, writer: Writer, part: Part) -> Part:
+    def _substituted(self, writer: Writer, part: Row) -> Row:
         pieces = []
         for token_id, value in zip(part.ids, part.constants, strict=True):
             token = writer.library[token_id]
-            piece = Part((token_id,), (value,))
+            piece = Row((token_id,), (value,))
             if token.kind is TokenKind.VARIABLE:
                 piece = writer.scaled(1.0 / self.columns[token.column], piece)
             pieces.append(piece)
         ids = tuple(token_id for piece in pieces for token_id in piece.ids)
         values = tuple(value for piece in pieces for value in piece.constants)
-        return writer.scaled(self.target, Part(ids, values))
+        return writer.scaled(self.target, Row(ids, values))
 
 
-def folded(writer: Writer, part: Part) -> Part | None:
+def folded(writer: Writer, part: Row) -> Row | None:
     """Return a formula with factors of sums that are the same taken out of them; None where it cannot be written."""
     return _Folder(writer, Units((1.0,) * (1 + max(writer.columns, default=-1)), 1.0)).folded(part)
 
@@ -107,8 +108,8 @@ class _Term:
     """A factor times a product, divided by a product."""
 
     factor: float
-    above: tuple[Part, ...] = ()
-    below: tuple[Part, ...] = ()
+    above: tuple[Row, ...] = ()
+    below: tuple[Row, ...] = ()
 
     @property
     def is_number(self) -> bool:
@@ -127,7 +128,7 @@ class _Folder:
     def __init__(self, writer: Writer, units: Units) -> None:
         self._writer, self._units = writer, units
 
-    def folded(self, part: Part) -> Part | None:
+    def folded(self, part: Row) -> Row | None:
         """Return the formula; None where the operators do not suffice, or a factor is no ordinary number."""
         try:
             terms, _ = self._read(part, 0)
@@ -140,11 +141,11 @@ class _Folder:
         )
         return written if is_writable else None
 
-    def _read(self, part: Part, at: int) -> tuple[_Sum, int]:
+    def _read(self, part: Row, at: int) -> tuple[_Sum, int]:
         """Return the subtree at a position as a sum, and the position after it."""
         token = self._writer.library[part.ids[at]]
         if token.kind is TokenKind.VARIABLE:
-            leaf = Part((part.ids[at],), (math.nan,))
+            leaf = Row((part.ids[at],), (math.nan,))
             return (_Term(1.0 / self._units.columns[token.column], (leaf,)),), at + 1
         if token.kind is not TokenKind.OPERATOR:
             return (_Term(part.constants[at] if token.kind is TokenKind.CONSTANT else token.value),), at + 1
@@ -210,12 +211,12 @@ class _Folder:
         part, factor = min(options, key=lambda option: len(option[0]))
         return _Term(factor, (part,))
 
-    def _written(self, terms: _Sum) -> Part:
+    def _written(self, terms: _Sum) -> Row:
         if len(terms) == 1:
             return self._written_term(terms[0])
         return min(self._spread(terms), self._written_term(self._term(terms)), key=len)
 
-    def _spread(self, terms: _Sum) -> Part:
+    def _spread(self, terms: _Sum) -> Row:
         """Write a sum term by term: one with a plus sign first, a mere number last."""
         order = sorted(terms, key=lambda term: (term.is_number, term.factor < 0.0))
         part = self._written_term(order[0])
@@ -226,7 +227,7 @@ class _Folder:
                 part = self._writer.apply("add", part, self._written_term(term))
         return part
 
-    def _written_term(self, term: _Term) -> Part:
+    def _written_term(self, term: _Term) -> Row:
         writer = self._writer
         if term.is_number:
             return writer.number(term.factor)
@@ -239,7 +240,7 @@ class _Folder:
             return writer.apply("div", writer.number(term.factor), below)
         return writer.apply("div", self._times(term.factor, writer.product(term.above)), below)
 
-    def _times(self, factor: float, part: Part) -> Part:
+    def _times(self, factor: float, part: Row) -> Row:
         if factor == -1.0 and self._writer.has("neg"):
             return self._writer.apply("neg", part)
         return self._writer.scaled(factor, part)

@@ -10,11 +10,11 @@ import html
 import re
 import string
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 from symseed.errors import SettingsError
 from symseed.language.expression import Expression
+from symseed.language.row import Row
 from symseed.language.tokens import Token, TokenKind
 from symseed.language.words import CONSTANT, LITERAL, VARIABLE, Word, words
 
@@ -53,7 +53,7 @@ def to_sympy(expression: Expression) -> Sym:
 def to_text(expression: Expression) -> str:
     """Return an expression as text whose numbers have a few digits: for the eye, not for reading back."""
     constants = tuple(float(f"{value:.{DIGITS}g}") for value in expression.constants)
-    return str(replace(expression, constants=constants))
+    return str(Expression(expression.library, Row(expression.ids, constants)))
 
 
 def to_latex(expression: Expression) -> str:

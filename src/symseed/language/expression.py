@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +14,7 @@ from symseed.arrays import floats
 from symseed.errors import DataError
 from symseed.language import parsing
 from symseed.language.library import Library
+from symseed.language.row import Row
 from symseed.language.tokens import ALIASES, CONSTANT_NAME, OPERATORS, Token, TokenKind, literal
 
 _INFIX = {"add": ("+", 1), "sub": ("-", 1), "mul": ("*", 2), "div": ("/", 2), "pow": ("^", 4)}
@@ -25,14 +25,13 @@ _ATOM = 5
 
 @dataclass(frozen=True, eq=False)
 class Expression:
-    """One row of a population: token ids in prefix order, and the values of constants beside them.
+    """A row with the library that gives its tokens a meaning.
 
     Two expressions are equal if they have the same tokens and constants, whatever else their libraries hold.
     """
 
     library: Library
-    ids: tuple[int, ...]  # (L,)
-    constants: tuple[float, ...]  # (L,), NaN where the token is not a constant
+    row: Row
 
     @classmethod
     def parse(cls, text: str, library: Library) -> Expression:
@@ -43,12 +42,22 @@ class Expression:
         Raises:
             ParseError: saying where in the text, and what was expected there.
         """
-        return cls(library, *parsing.parse_infix(text, library))
+        return cls(library, parsing.parse_infix(text, library))
 
     @classmethod
     def parse_prefix(cls, text: str, library: Library) -> Expression:
         """Read prefix text, such as `add sin x1 const(3.5)`."""
-        return cls(library, *parsing.parse_prefix(text, library))
+        return cls(library, parsing.parse_prefix(text, library))
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The tokens' ids in prefix order, (L,)."""
+        return self.row.ids
+
+    @property
+    def constants(self) -> tuple[float, ...]:
+        """The values of fitted constants, (L,); NaN where the token is not one."""
+        return self.row.constants
 
     @property
     def tokens(self) -> tuple[Token, ...]:
@@ -57,7 +66,12 @@ class Expression:
 
     def __len__(self) -> int:
         """Return the number of tokens."""
-        return len(self.ids)
+        return len(self.row)
+
+    @property
+    def constant_places(self) -> list[int]:
+        """The places of fitted constants."""
+        return self.library.constant_places(self.ids)
 
     @property
     def complexity(self) -> int:
@@ -119,17 +133,17 @@ class Expression:
             step: OPERATORS[step] if isinstance(step, str) else literal(step) for step in steps if type(step) is not int
         }
         library = Library(tuple(dict.fromkeys((*self.library.tokens, *meant.values()))))
-        waiting: list[parsing.Parsed] = []
+        waiting: list[Row] = []
         for token, token_id, value in zip(*map(reversed, (self.tokens, self.ids, self.constants)), strict=True):
             arguments = [waiting.pop() for _ in range(token.arity)]
             pieces = [
-                arguments[step] if isinstance(step, int) else ((library.tokens.index(meant[step]),), (math.nan,))
+                arguments[step] if isinstance(step, int) else Row.leaf(library.tokens.index(meant[step]))
                 for step in token.expansion or ()
             ]
-            if not pieces or sum(len(ids) for ids, _ in pieces) > parsing.MAX_TOKENS:
-                pieces = [((token_id,), (value,)), *arguments]
-            waiting.append(_joined(pieces))
-        return Expression(library, *waiting[0])
+            if not pieces or sum(map(len, pieces)) > parsing.MAX_TOKENS:
+                pieces = [Row.leaf(token_id, value), *arguments]
+            waiting.append(Row.joined(pieces))
+        return Expression(library, waiting[0])
 
     def evaluate(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return the formula's values at the rows of `X` (M, V), as (M,); one column may be given as (M,).
@@ -165,11 +179,6 @@ class Expression:
             return np.asarray(prediction[0])
         middle = len(table) // 2
         return np.concatenate([self._values(table[:middle]), self._values(table[middle:])])
-
-
-def _joined(pieces: Sequence[parsing.Parsed]) -> parsing.Parsed:
-    ids, values = zip(*pieces, strict=True)
-    return tuple(itertools.chain(*ids)), tuple(itertools.chain(*values))
 
 
 def _name(token: Token, reserved: Collection[str] = ()) -> str:

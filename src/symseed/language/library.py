@@ -143,6 +143,30 @@ class Library:
         """Return the ids of all tokens of a kind."""
         return [i for i, token in enumerate(self.tokens) if token.kind is kind]
 
+    def ends(self, ids: Sequence[int]) -> list[int]:
+        """Return, for each token of a prefix, one past the last place of the subtree that begins there."""
+        out = [0] * len(ids)
+        waiting: list[int] = []
+        for place in reversed(range(len(ids))):
+            end = place + 1
+            for _ in range(self.tokens[ids[place]].arity):
+                end = waiting.pop()
+            waiting.append(end)
+            out[place] = end
+        return out
+
+    def end(self, ids: Sequence[int], begin: int) -> int:
+        """Return one past the last place of one subtree."""
+        place, open_ = begin, 1
+        while open_ > 0:
+            open_ += self.tokens[ids[place]].arity - 1
+            place += 1
+        return place
+
+    def constant_places(self, ids: Sequence[int]) -> list[int]:
+        """Return the places of fitted constants in a prefix."""
+        return [place for place, token in enumerate(ids) if self.tokens[token].kind is TokenKind.CONSTANT]
+
     def _of(self, kind: TokenKind) -> list[Token]:
         return [token for token in self.tokens if token.kind is kind]
 

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sized
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from symseed.errors import ParseError
 from symseed.language.library import Library
+from symseed.language.row import Row
 from symseed.language.tokens import ALIASES, CONSTANT_NAME, TokenKind
 
 MAX_TEXT = 20_000
@@ -27,8 +28,6 @@ MAX_TOKENS = 2_000
 MAX_DIGITS = 60
 """Longest number, in characters."""
 _LONG_NAME = 100
-
-Parsed: TypeAlias = tuple[tuple[int, ...], tuple[float, ...]]
 
 _NAME = re.compile(r"[^\W\d]\w*")
 _LEXEME = re.compile(
@@ -62,30 +61,28 @@ class _Pending:
     arguments: int = 0
 
 
-def parse_infix(text: str, library: Library) -> Parsed:
+def parse_infix(text: str, library: Library) -> Row:
     """Return the token ids and constants of an infix formula (Dijkstra's shunting-yard: no recursion to exhaust)."""
     return _Reader(text, library).read()
 
 
-def parse_prefix(text: str, library: Library) -> Parsed:
+def parse_prefix(text: str, library: Library) -> Row:
     """Return the token ids and constants of prefix words; a constant is `const` or `const(2.5)`."""
     reader = _Reader(text, library)
-    ids: list[int] = []
-    values: list[float] = []
+    pieces: list[Row] = []
     open_slots = 1
     i = 0
     while reader.lexemes[i].kind != "end":
         if open_slots == 0:
             raise _error(text, reader.lexemes[i], "the end")
-        read, (token_ids, token_values) = reader.prefix_word(i)
-        ids.extend(token_ids)
-        values.extend(token_values)
-        _check_size(ids)
-        open_slots += library[ids[-1]].arity - 1
+        read, token = reader.prefix_word(i)
+        pieces.append(token)
+        _check_size(pieces)
+        open_slots += library[token.ids[0]].arity - 1
         i += read
     if open_slots:
         raise _error(text, reader.lexemes[i], f"{open_slots} more argument(s)")
-    return tuple(ids), tuple(values)
+    return Row.joined(pieces)
 
 
 def is_plain(name: str) -> bool:
@@ -157,8 +154,8 @@ def _number(lexeme: _Lexeme, text: str) -> float:
     return value
 
 
-def _check_size(ids: Sequence[int]) -> None:
-    if len(ids) > MAX_TOKENS:
+def _check_size(tokens: Sized) -> None:
+    if len(tokens) > MAX_TOKENS:
         raise ParseError(f"An expression is at most {MAX_TOKENS} tokens, but this one is larger.")
 
 
@@ -180,7 +177,7 @@ class _Reader:
         self.text = text
         self.library = library
         self.lexemes = _lex(text, max(len(token.name) for token in library.tokens))
-        self.operands: list[Parsed] = []
+        self.operands: list[Row] = []
         self.pending: list[_Pending] = []
         self.variables = {token.name: i for i, token in enumerate(library.tokens) if token.kind is TokenKind.VARIABLE}
         self.columns = sorted(self.variables.values(), key=lambda i: library[i].column)
@@ -189,7 +186,7 @@ class _Reader:
         constants = library.ids_of_kind(TokenKind.CONSTANT)
         self.constant_id = constants[0] if constants else None
 
-    def read(self) -> Parsed:
+    def read(self) -> Row:
         i = 0
         wants_operand = True
         while self.lexemes[i].kind != "end":
@@ -263,7 +260,7 @@ class _Reader:
         assert bracket.function is not None, "only calls come here"
         self._apply(ALIASES.get(bracket.function, bracket.function), bracket.arguments, bracket.place)
 
-    def prefix_word(self, i: int) -> tuple[int, Parsed]:
+    def prefix_word(self, i: int) -> tuple[int, Row]:
         """Read one token of prefix text; return how many lexemes that was, and the token."""
         lexeme = self.lexemes[i]
         if self._is_valued_constant(i):
@@ -280,7 +277,7 @@ class _Reader:
         lexeme = self.lexemes[i]
         return lexeme.kind == "name" and lexeme.text == CONSTANT_NAME and self.lexemes[i + 1].is_symbol("(")
 
-    def _valued_constant(self, i: int) -> tuple[int, Parsed]:
+    def _valued_constant(self, i: int) -> tuple[int, Row]:
         """Read `const(2.5)`; return how many lexemes that was, and the token."""
         is_negative = self.lexemes[i + 2].is_symbol("-")
         place = i + 2 + is_negative
@@ -302,14 +299,13 @@ class _Reader:
             )
         arguments = self.operands[len(self.operands) - count :]
         del self.operands[len(self.operands) - count :]
-        ids = (token_id, *(i for argument in arguments for i in argument[0]))
-        self._push((ids, (math.nan, *(value for argument in arguments for value in argument[1]))))
+        self._push(Row.joined((Row.leaf(token_id), *arguments)))
 
-    def _push(self, operand: Parsed) -> None:
-        _check_size(operand[0])
+    def _push(self, operand: Row) -> None:
+        _check_size(operand)
         self.operands.append(operand)
 
-    def word(self, lexeme: _Lexeme, *, only_terminals: bool = False) -> Parsed:
+    def word(self, lexeme: _Lexeme, *, only_terminals: bool = False) -> Row:
         """Return the token that a name stands for; x1, x2, ... are the columns where no column has that name.
 
         Where both an operator and a variable may stand, a bare name is the operator, one in backquotes the variable.
@@ -319,20 +315,20 @@ class _Reader:
             return self.constant(1.0, lexeme)
         canonical = ALIASES.get(name, name)
         if lexeme.kind != "quoted" and not only_terminals and canonical in self.operators:
-            return (self.operators[canonical],), (math.nan,)
+            return Row.leaf(self.operators[canonical])
         if lexeme.kind != "symbol" and name in self.variables:
-            return (self.variables[name],), (math.nan,)
+            return Row.leaf(self.variables[name])
         place = re.fullmatch(r"x([1-9]\d{0,5})", name)
         if place and int(place[1]) <= len(self.columns):
-            return (self.columns[int(place[1]) - 1],), (math.nan,)
+            return Row.leaf(self.columns[int(place[1]) - 1])
         known = ", ".join(token.name for token in self.library.variables[:10]) or "there is none"
         wanted = "a variable" if only_terminals else "an operator of the library or a variable"
         raise _error(self.text, lexeme, f"{wanted} ({known}{', ...' if len(self.columns) > 10 else ''})")
 
-    def number(self, value: float, lexeme: _Lexeme) -> Parsed:
+    def number(self, value: float, lexeme: _Lexeme) -> Row:
         """Return the literal of that value, or else a constant."""
         if value in self.literals:
-            return (self.literals[value],), (math.nan,)
+            return Row.leaf(self.literals[value])
         if self.constant_id is None:
             allowed = ", ".join(repr(number) for number in self.literals) or "none"
             raise ParseError(
@@ -341,8 +337,8 @@ class _Reader:
             )
         return self.constant(value, lexeme)
 
-    def constant(self, value: float, lexeme: _Lexeme) -> Parsed:
+    def constant(self, value: float, lexeme: _Lexeme) -> Row:
         """Return a fitted constant with that value."""
         if self.constant_id is None:
             raise ParseError(f"`{CONSTANT_NAME}` at character {lexeme.place + 1} needs a library with constants.")
-        return (self.constant_id,), (value,)
+        return Row.leaf(self.constant_id, value)

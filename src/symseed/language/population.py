@@ -17,6 +17,7 @@ from symseed import _core
 from symseed.errors import DataError, SettingsError
 from symseed.language.expression import Expression
 from symseed.language.library import Library, TokenIds
+from symseed.language.row import Row
 
 Lengths: TypeAlias = npt.NDArray[np.int32]
 Constants: TypeAlias = npt.NDArray[np.float64]
@@ -93,20 +94,17 @@ class Population:
         library = expressions[0].library
         if any(expression.library != library for expression in expressions):
             raise DataError("The expressions of a population must share one library.")
-        ids, constants = zip(*((expression.ids, expression.constants) for expression in expressions), strict=True)
-        return cls.of_rows(library, ids, constants)
+        return cls.of_rows(library, [expression.row for expression in expressions])
 
     @classmethod
-    def of_rows(
-        cls, library: Library, ids: Sequence[Sequence[int]], constants: Sequence[Sequence[float]]
-    ) -> Population:
-        """Take the tokens of rows that are known to be right, at least one, and the constants beside them."""
-        lengths = np.fromiter(map(len, ids), dtype=np.int32, count=len(ids))
+    def of_rows(cls, library: Library, rows: Sequence[Row]) -> Population:
+        """Take rows that are known to be right, at least one."""
+        lengths = np.fromiter([len(row.ids) for row in rows], dtype=np.int32, count=len(rows))
         inside = np.arange(lengths.max()) < lengths[:, None]
         tokens = np.full(inside.shape, library.pad, dtype=np.uint16)
         values = np.full(inside.shape, np.nan)
-        tokens[inside] = np.fromiter(itertools.chain.from_iterable(ids), dtype=np.uint16)
-        values[inside] = np.fromiter(itertools.chain.from_iterable(constants), dtype=np.float64)
+        tokens[inside] = np.fromiter(itertools.chain.from_iterable([row.ids for row in rows]), dtype=np.uint16)
+        values[inside] = np.fromiter(itertools.chain.from_iterable([row.constants for row in rows]), dtype=np.float64)
         return cls.wrap(library, tokens, lengths, values)
 
     def __len__(self) -> int:
@@ -115,12 +113,17 @@ class Population:
 
     def __getitem__(self, row: int) -> Expression:
         """Return one row for human eyes."""
+        return Expression(self.library, self.row(row))
+
+    def row(self, row: int) -> Row:
+        """Return one row as a value."""
         length = self.lengths[row]
-        return Expression(
-            self.library,
-            tuple(int(i) for i in self.tokens[row, :length]),
-            tuple(float(value) for value in self.constants[row, :length]),
-        )
+        return Row(tuple(self.tokens[row, :length].tolist()), tuple(self.constants[row, :length].tolist()))
+
+    @property
+    def rows(self) -> list[Row]:
+        """All rows as values; `of_rows` takes them back."""
+        return [self.row(row) for row in range(len(self))]
 
     def __iter__(self) -> Iterator[Expression]:
         """Give the rows one by one."""

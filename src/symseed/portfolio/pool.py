@@ -9,8 +9,9 @@ import numpy as np
 
 from symseed.data.dataset import Dataset
 from symseed.language.expression import Expression
+from symseed.language.row import Row
 from symseed.language.tokens import TokenKind
-from symseed.language.writer import Part, Writer
+from symseed.language.writer import Writer
 from symseed.scoring import simple_numbers
 from symseed.scoring.description import description_lengths, shortest
 from symseed.scoring.evaluation import evaluate
@@ -30,9 +31,9 @@ class Formula:
     """Nats of the formula and of the data given it: the smallest is the choice."""
 
     @property
-    def part(self) -> Part:
+    def part(self) -> Row:
         """The formula as something to write with."""
-        return Part(self.expression.ids, self.expression.constants)
+        return self.expression.row
 
 
 class Pool:
@@ -44,7 +45,7 @@ class Pool:
         self._number: Formula | None = None  # the best of those that explain nothing
         self._fallback: Formula | None = None
 
-    def add(self, parts: Sequence[Part]) -> None:
+    def add(self, parts: Sequence[Row]) -> None:
         """Judge formulas, and keep those that are the best of their length."""
         for formula in self._judged(parts):
             size = len(formula.expression)
@@ -55,11 +56,11 @@ class Pool:
             if is_number and (self._number is None or formula.description < self._number.description):
                 self._number = formula
 
-    def fall_back_on(self, part: Part) -> None:
+    def fall_back_on(self, part: Row) -> None:
         """Say what is chosen while there is nothing else; it is not on the front."""
         self._fallback = next(iter(self._judged([part])), None)
 
-    def _judged(self, parts: Sequence[Part]) -> list[Formula]:
+    def _judged(self, parts: Sequence[Row]) -> list[Formula]:
         if not parts:
             return []
         population = self._writer.population(parts)
@@ -71,12 +72,12 @@ class Pool:
         ]
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[Row, ...]:
         """All formulas, as something to write with."""
         return tuple(formula.part for formula in self._by_length.values())
 
     @property
-    def number(self) -> Part:
+    def number(self) -> Row:
         """The best mere number."""
         number = self._number or self._fallback
         assert number is not None, "the mean of y was put in first"

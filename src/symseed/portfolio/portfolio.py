@@ -1,8 +1,8 @@
 """Several searches in turn, and assembly from what they find: what a user runs on data of their own.
 
 Each track is a search of its own (`track.py`), with or without fitted constants. After every few turns the best
-formulas so far are taken apart and put together anew (`assembly/assembler.py`), tidied (`assembly/simplify.py`), and judged by their
-description length (`pool.py`). The answer is a front of formulas and one choice among them.
+formulas so far are taken apart and put together anew (`assembly/assembler.py`), simplified (`assembly/simplify.py`),
+and judged by their description length (`pool.py`). The answer is a front of formulas and one choice among them.
 
 Turns are counted in epochs. Where one ends, all that goes on is a small `PortfolioState`: caches and tables of
 completions begin anew, in a portfolio that goes on as in one that is made from the state later. So both come to the
@@ -26,7 +26,8 @@ from symseed.errors import DataError, SettingsError
 from symseed.language.expression import Expression
 from symseed.language.library import Library
 from symseed.language.population import Population
-from symseed.language.writer import Part, Writer, part_of
+from symseed.language.row import Row
+from symseed.language.writer import Writer
 from symseed.portfolio.pool import Formula, Pool
 from symseed.portfolio.track import Common, Track, TrackRun, TrackState
 from symseed.scoring.description import description_lengths
@@ -124,9 +125,9 @@ class PortfolioState:
     seconds: float
     charged: int
     """Formulas that were no search's."""
-    formulas: tuple[Part, ...]
+    formulas: tuple[Row, ...]
     """The best of each length."""
-    number: Part
+    number: Row
     """The best mere number."""
     tracks: tuple[TrackState, ...]
 
@@ -244,7 +245,7 @@ class Portfolio:
         """Return the best formulas at each length."""
         return self._pool.front()
 
-    def gather(self) -> list[Part]:
+    def gather(self) -> list[Row]:
         """Take in, and return, the best formulas that the searches have found."""
         found = [part for track in self._runs for part in track.best(self._settings.parts)]
         self._take(found)
@@ -301,13 +302,13 @@ class Portfolio:
         is_one = self._dataset.deviation == 0.0
         mean = self._writer.number(float(y[0] if is_one else np.average(y, weights=self._dataset.weights)))
         if self._dataset.loss is not None:
-            mean = part_of(polished(self._writer.population([mean]), self._dataset), 0)
+            mean = polished(self._writer.population([mean]), self._dataset).row(0)
         self._pool.add(self._possible([mean]))
         self._pool.fall_back_on(mean)
-        known = self._possible([part for part in map(self._writer.part, self._known) if part is not None])
+        known = self._possible([part for part in map(self._writer.row, self._known) if part is not None])
         if known:
             fitted = polished(self._writer.population(known), self._dataset)
-            self._pool.add([part_of(fitted, row) for row in range(len(fitted))])
+            self._pool.add(fitted.rows)
         self._assembler = self._assembler_of(is_enlarged=False)
         if self._assembler is not None:
             self._take(self._assembler.first() or self._assembler.polynomials())
@@ -318,14 +319,14 @@ class Portfolio:
             return None
         return Assembler(self._writer, self._dataset, settings, is_enlarged=is_enlarged, is_late=self._is_spent_time)
 
-    def _assemble(self, found: Sequence[Part]) -> None:
+    def _assemble(self, found: Sequence[Row]) -> None:
         # Formulas put together anew take seconds, which a search whose time is up has not.
         done = (StopReason.SOLVED, StopReason.SECONDS, StopReason.INTERRUPTED)
         if self._assembler is not None and self._is_over() not in done:
             best = [formula.part for formula in self._pool.shortest(self._settings.parts)]
             self._take(self._assembler.next([*best, *found[: self._settings.parts]]))
 
-    def _take(self, parts: Sequence[Part]) -> None:
+    def _take(self, parts: Sequence[Row]) -> None:
         """Fit formulas, and tidy those of the shortest description."""
         short = self._possible([part for part in dict.fromkeys(parts) if len(part) <= self._longest])
         if not short:
@@ -338,7 +339,7 @@ class Portfolio:
         shorter = (lengths[1] < lengths[0] - _NOTHING).astype(int)
         least = lengths.min(axis=0)
         order = np.argsort(least, kind="stable")[: self._settings.tidied]
-        chosen = [part_of(forms[shorter[i]], int(i)) for i in order if np.isfinite(least[i])]
+        chosen = [forms[shorter[i]].row(int(i)) for i in order if np.isfinite(least[i])]
         if self.is_late():
             self._pool.add(chosen)
         self._pool.add(
@@ -371,7 +372,7 @@ class Portfolio:
         longest = max([self._longest, *map(len, self._known)])
         return SearchSpace(self._writer.library, 1, longest, rules) if rules else None
 
-    def _possible(self, parts: Sequence[Part]) -> list[Part]:
+    def _possible(self, parts: Sequence[Row]) -> list[Row]:
         """Those that the constraints allow, of parts that were made outside a search."""
         if self._legal is None or not parts:
             return list(parts)

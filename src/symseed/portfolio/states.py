@@ -10,7 +10,7 @@ import numpy.typing as npt
 from symseed.completion.completer import CompletionCounts
 from symseed.language.library import Library
 from symseed.language.population import Population
-from symseed.language.writer import Writer, part_of
+from symseed.language.writer import Writer
 from symseed.portfolio.portfolio import PortfolioSettings, PortfolioState
 from symseed.portfolio.track import TrackState
 from symseed.scoring.task import Scored
@@ -46,7 +46,7 @@ def unpack(
         Exception: of any kind, where it is the state of another one, or damaged.
     """
     formulas = _population_at(arrays, "formulas", library.with_constant())
-    parts = [part_of(formulas, row) for row in range(len(formulas))]
+    parts = formulas.rows
     return PortfolioState(
         turn=int(values["turn"]),
         unchanged=int(values["unchanged"]),

@@ -14,8 +14,9 @@ from symseed.data.dataset import Dataset
 from symseed.errors import SettingsError
 from symseed.language.library import Library
 from symseed.language.population import Population
+from symseed.language.row import Row
 from symseed.language.tokens import literal
-from symseed.language.writer import Part, Writer, part_of
+from symseed.language.writer import Writer
 from symseed.portfolio.pool import SOLVED_NMSE
 from symseed.scoring.description import description_lengths
 from symseed.scoring.regression import RegressionSettings, RegressionTask, best_scaling
@@ -127,7 +128,7 @@ class TrackRun:
         self._steps = iter(self._search)
         self._last: Step | None = None
 
-    def turn(self, index: int, is_spent: Callable[[], bool]) -> list[Part]:
+    def turn(self, index: int, is_spent: Callable[[], bool]) -> list[Row]:
         """Search for a turn, or until all tracks' budget is spent; return the answer's forms, where there is one."""
         if index < self._track.first_turn:
             return []
@@ -139,7 +140,7 @@ class TrackRun:
                 break
         return []
 
-    def best(self, count: int) -> list[Part]:
+    def best(self, count: int) -> list[Row]:
         """Return so many formulas of the shortest description."""
         population = self._front.population
         parts = [] if population is None else self._written(population)
@@ -149,11 +150,11 @@ class TrackRun:
         order = np.argsort(lengths, kind="stable")[:count]
         return [parts[i] for i in order if np.isfinite(lengths[i])]
 
-    def _written(self, population: Population) -> list[Part]:
+    def _written(self, population: Population) -> list[Row]:
         """Rows in the whole library, and where they are scored by it, as a + b f too."""
         writer = self._common.writer
         rows = writer.translated(population)
-        parts = [part_of(rows, row) for row in range(len(rows))]
+        parts = rows.rows
         if not self._track.is_scaled:
             return parts
         offset, factor, _ = best_scaling(population, self._common.sample)

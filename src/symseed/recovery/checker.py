@@ -26,6 +26,7 @@ from symseed.errors import SettingsError, SymseedError
 from symseed.language.expression import Expression
 from symseed.language.library import Library
 from symseed.language.population import Population
+from symseed.language.row import Row
 from symseed.language.tokens import TokenKind, literal
 from symseed.language.words import words
 from symseed.recovery.precision import AGREEMENT, Comparison, compare
@@ -201,21 +202,21 @@ def _refitted(expression: Expression, target: Expression, test: Dataset) -> _For
     different functions as before: `a*x + b*x` is one term written as two, but `x + a - b` has a term that vanishes.
     """
     data = _noiseless(target, test)
-    for place in _constants(expression):
+    for place in expression.constant_places:
         if expression.constants[place] == 0.0:  # a plain number that was chosen, as in 0 - x: nothing that was fitted
             expression = _fixed(expression, place, 0.0)
-    if data is None or not _constants(expression):
+    if data is None or not expression.constant_places:
         return _Form(expression)
     form = _fit(expression, data)
     if not _fits(form, data):
         return _Form(form)
     freedom = _freedom(form, data)
     for value in (0.0, 1.0):  # 1 afterwards: a factor that others can take over
-        for place in _constants(form):
+        for place in form.constant_places:
             other = _fit(_fixed(form, place, value), data)
             if _fits(other, data) and _freedom(other, data) == freedom:
                 form = other
-    for place in _constants(form):
+    for place in form.constant_places:
         if _fits(_fit(_fixed(form, place, 0.0), data), data):
             shown = f"{form.constants[place]:.3g}, fitted to the target,"
             return _Form(form, f"the constant {shown} is superfluous: 0 in its place makes the target, too")
@@ -228,11 +229,6 @@ def _noiseless(target: Expression, test: Dataset) -> Dataset | None:
     y = target.evaluate(X)
     defined = np.isfinite(y)
     return Dataset.of(X[defined], y[defined], names=test.names) if defined.any() else None
-
-
-def _constants(expression: Expression) -> list[int]:
-    """Where fitted constants stand."""
-    return [place for place, token in enumerate(expression.tokens) if token.kind is TokenKind.CONSTANT]
 
 
 def _fit(expression: Expression, data: Dataset) -> Expression:
@@ -255,9 +251,7 @@ def _fixed(expression: Expression, place: int, value: float) -> Expression:
     token = literal(value)
     if token not in library.tokens:
         library = Library((*library.tokens, token))
-    ids, constants = list(expression.ids), list(expression.constants)
-    ids[place], constants[place] = library.tokens.index(token), math.nan
-    return Expression(library, tuple(ids), tuple(constants))
+    return Expression(library, expression.row.with_token(place, library.tokens.index(token)))
 
 
 def _freedom(expression: Expression, data: Dataset) -> int:
@@ -270,7 +264,7 @@ def _freedom(expression: Expression, data: Dataset) -> int:
 
 
 def _rank(expression: Expression, data: Dataset, rng: np.random.Generator) -> int:
-    places = _constants(expression)
+    places = expression.constant_places
     if not places:
         return 0
     values = np.array(expression.constants)[places]
@@ -281,7 +275,7 @@ def _rank(expression: Expression, data: Dataset, rng: np.random.Generator) -> in
         moved = list(expression.constants)
         for place, value in zip(places, constants, strict=True):
             moved[place] = float(value)
-        return Expression(expression.library, expression.ids, tuple(moved)).evaluate(data.X)
+        return Expression(expression.library, Row(expression.ids, tuple(moved))).evaluate(data.X)
 
     slopes = np.stack([at(values + step) - at(values - step) for step in np.diag(steps)], axis=1)  # (M, constants)
     slopes = slopes[np.isfinite(slopes).all(axis=1)]
@@ -293,36 +287,20 @@ def _rank(expression: Expression, data: Dataset, rng: np.random.Generator) -> in
 
 def _vanishing_term(expression: Expression, data: Dataset) -> str:
     """Say which term of a sum is nothing beside the rest of it, if there is a constant in that term."""
-    ends = _ends(expression)
+    library, row = expression.library, expression.row
+    ends = library.ends(row.ids)
     for place, token in enumerate(expression.tokens):
         if token.name not in ("add", "sub") or token.kind is not TokenKind.OPERATOR:
             continue
         first, second = (place + 1, ends[place + 1]), (ends[place + 1], ends[place])
         for term, other in ((first, second), (second, first)):
-            part, rest = (_part(expression, *span) for span in (term, other))
-            if not _constants(part):
+            part, rest = (Expression(library, row.part(*span)) for span in (term, other))
+            if not part.constant_places:
                 continue
             size, scale = (np.abs(each.evaluate(data.X)).max() for each in (part, rest))
             if size <= _VANISHES * scale:
                 return f"the term `{part}` is superfluous: fitted to the target, it vanishes"
     return ""
-
-
-def _ends(expression: Expression) -> list[int]:
-    """Where the subtree at each place ends."""
-    ends = [0] * len(expression)
-    waiting: list[int] = []
-    for place in reversed(range(len(expression))):
-        end = place + 1
-        for _ in range(expression.tokens[place].arity):
-            end = waiting.pop()
-        waiting.append(end)
-        ends[place] = end
-    return ends
-
-
-def _part(expression: Expression, begin: int, end: int) -> Expression:
-    return Expression(expression.library, expression.ids[begin:end], expression.constants[begin:end])
 
 
 # --- The proof --------------------------------------------------------------------------------------------------------

@@ -17,8 +17,9 @@ from symseed.data.dataset import Dataset
 from symseed.data.magnitudes import Units
 from symseed.language.expression import Expression
 from symseed.language.library import Library
+from symseed.language.row import Row
 from symseed.language.tokens import constant
-from symseed.language.writer import Part, Writer, part_of
+from symseed.language.writer import Writer
 from symseed.portfolio.portfolio import Portfolio, PortfolioState, Turn
 from symseed.regressor.front import Equation, EquationFront, pareto
 from symseed.regressor.settings import Plan
@@ -107,7 +108,7 @@ class TargetSearch:
         self._has_squares = _SQUARES_FIT[0] < self._units.target < _SQUARES_FIT[1] and all(
             _POWERS_FIT[0] < unit < _POWERS_FIT[1] for unit in self._units.columns
         )
-        self._known = [part for part in map(self._writer.part, known) if part is not None]
+        self._known = [part for part in map(self._writer.row, known) if part is not None]
         self._portfolio: Portfolio | None = None
 
     def run(self, *, begin: PortfolioState | None = None, is_at_once: bool = False) -> EquationFront:
@@ -142,7 +143,7 @@ class TargetSearch:
     def _scaled_known(self) -> list[Expression]:
         back = self._units.inverse
         parts = [next(back.restored(self._writer, part)) for part in self._known]
-        return [Expression(self._writer.library, part.ids, part.constants) for part in parts]
+        return [Expression(self._writer.library, part) for part in parts]
 
     def _followed(self, portfolio: Portfolio, *, is_at_once: bool) -> str:
         """Follow the turns to their end, and return why it came."""
@@ -192,8 +193,8 @@ class TargetSearch:
 
     def _shown_form(self, expression: Expression) -> Expression:
         """A formula of the search as it will be shown, but for a last tidying."""
-        part = next(self._units.restored(self._writer, Part(expression.ids, expression.constants)))
-        return Expression(self._shown, part.ids, part.constants)
+        part = next(self._units.restored(self._writer, expression.row))
+        return Expression(self._shown, part)
 
     # From the formulas of the search to those that are shown
 
@@ -212,11 +213,11 @@ class TargetSearch:
         rounding = self._scaled.rounding
         return EquationFront(pareto(fitting or candidates, rounding), reason, len(self._data), rounding)
 
-    def _restored(self, part: Part, is_late: IsLate) -> list[Equation]:
+    def _restored(self, part: Row, is_late: IsLate) -> list[Equation]:
         """A formula of the search in the data's own units; where those are others it is tidied, if there is time."""
-        wanted = Expression(self._writer.library, part.ids, part.constants).evaluate(self._scaled.X)
+        wanted = Expression(self._writer.library, part).evaluate(self._scaled.X)
         for form in self._units.restored(self._writer, part):
-            values = Expression(self._writer.library, form.ids, form.constants).evaluate(self._data.X)
+            values = Expression(self._writer.library, form).evaluate(self._data.X)
             if not np.allclose(values / self._units.target, wanted, rtol=_SAME, atol=_SAME * np.abs(wanted).max()):
                 continue  # something overflowed or vanished on the way
             found: list[Equation] = []
@@ -228,17 +229,17 @@ class TargetSearch:
             return found or self._judged(form, part)
         return []
 
-    def _settled(self, part: Part) -> Part:
+    def _settled(self, part: Row) -> Row:
         row = self._writer.population([part])
-        return part_of(settled(row, self._data, most=_MOST_FITS)[0], 0) if self._writer.library.has_constants else part
+        return settled(row, self._data, most=_MOST_FITS)[0].row(0) if self._writer.library.has_constants else part
 
-    def _judged(self, part: Part, searched: Part) -> list[Equation]:
+    def _judged(self, part: Row, searched: Row) -> list[Equation]:
         """A formula with its loss on all rows; none where it has no value at some row that counts.
 
         `searched` is what the search had in its place, for scaled data.
         """
         data, unit = self._whole, self._units.target
-        expression = Expression(self._shown, part.ids, part.constants)
+        expression = Expression(self._shown, part)
         prediction = expression.evaluate(data.X)
         counted = data.weights > 0.0
         if np.isnan(prediction[counted]).any():

@@ -1,8 +1,8 @@
 """Description length: how many nats it takes to write a formula down, and then the data with its help.
 
 The rule of Bartlett, Desmond and Ferreira (2023, "Exhaustive Symbolic Regression"): log(T) for each token of T, for a
-fitted constant its value to the precision that the data give it, for a plain number (`simple_numbers.py`) that number, and
-for the data n/2 log of the mean squared error. Shorter is better; only differences mean something.
+fitted constant its value to the precision that the data give it, for a simple number (`simple_numbers.py`) that number,
+and for the data n/2 log of the mean squared error. Shorter is better; only differences mean something.
 
 Not all tokens are alike, as the same authors found ("Priors for symbolic regression", 2023): few laws nest exponentials
 in cosines. A token costs `RARITY` nats more for each step by which its complexity is above that of a sum.
