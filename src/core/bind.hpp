@@ -95,10 +95,7 @@ inline void require_columns(const Vocabulary& vocabulary, const Samples& samples
 
 inline Manner to_manner(bool strict, const std::optional<std::string>& instruction_set,
                         const Function* loss = nullptr) {
-  for (const InstructionSet& set : instruction_sets()) {
-    if (!instruction_set || set.name == *instruction_set) return {set.kernels, strict, loss};
-  }
-  throw std::invalid_argument("`instruction_set` must be one of `instruction_sets()`.");
+  return {symseed::instruction_set(instruction_set).kernels, strict, loss};
 }
 
 // Has Python a signal to handle (Ctrl-C)? Its handler runs here; what it raises stays set for `run`.

@@ -17,18 +17,11 @@ View view_of(const AnyMatrix& array) {
           static_cast<std::ptrdiff_t>(array.stride(1))};
 }
 
-const InstructionSet& set_of(const std::optional<std::string>& name) {
-  for (const InstructionSet& set : instruction_sets()) {
-    if (!name || set.name == *name) return set;
-  }
-  throw std::invalid_argument("`instruction_set` must be one of `instruction_sets()`.");
-}
-
 using Named = std::optional<std::string>;
 
 NewArray<double> bind_product(const AnyMatrix& a, const AnyMatrix& b, const Named& instruction_set) {
   require(a.shape(1) == b.shape(0), "The first factor must have as many columns as the second has rows.");
-  const Matrix& kernels = *set_of(instruction_set).matrix;
+  const Matrix& kernels = *symseed::instruction_set(instruction_set).matrix;
   NewArray<double> out = new_numpy<double>({a.shape(0), b.shape(1)});
   run([&](Monitor& monitor) { product(kernels, view_of(a), view_of(b), out.data(), monitor); });
   return out;
@@ -36,7 +29,7 @@ NewArray<double> bind_product(const AnyMatrix& a, const AnyMatrix& b, const Name
 
 NewArray<double> bind_dots(const Constants& rows, const Vector& vector, const Named& instruction_set) {
   require(rows.shape(1) == vector.shape(0), "Each row must be as long as the vector.");
-  const Matrix& kernels = *set_of(instruction_set).matrix;
+  const Matrix& kernels = *symseed::instruction_set(instruction_set).matrix;
   NewArray<double> out = new_numpy<double>({rows.shape(0)});
   run([&](Monitor& monitor) {
     dots(kernels, rows.data(), vector.data(), rows.shape(0), rows.shape(1), out.data(), monitor);
@@ -51,7 +44,7 @@ void require_goal(const AnyMatrix& matrix, const Vector& goal) {
 NewArray<double> bind_least_squares(const AnyMatrix& matrix, const Vector& goal, double cutoff,
                                     const Named& instruction_set) {
   require_goal(matrix, goal);
-  const Matrix& kernels = *set_of(instruction_set).matrix;
+  const Matrix& kernels = *symseed::instruction_set(instruction_set).matrix;
   std::vector<double> out;
   run([&](Monitor& monitor) { out = least_squares(kernels, view_of(matrix), goal.data(), cutoff, monitor); });
   return to_numpy(std::move(out));
@@ -59,7 +52,7 @@ NewArray<double> bind_least_squares(const AnyMatrix& matrix, const Vector& goal,
 
 nb::tuple bind_normal_solution(const AnyMatrix& matrix, const Vector& goal, const Named& instruction_set) {
   require_goal(matrix, goal);
-  const Matrix& kernels = *set_of(instruction_set).matrix;
+  const Matrix& kernels = *symseed::instruction_set(instruction_set).matrix;
   NormalSolution out;
   run([&](Monitor& monitor) { out = normal_solution(kernels, view_of(matrix), goal.data(), monitor); });
   const std::size_t count = matrix.shape(1);
@@ -69,7 +62,7 @@ nb::tuple bind_normal_solution(const AnyMatrix& matrix, const Vector& goal, cons
 
 NewArray<double> bind_leading_errors(const AnyMatrix& matrix, const Vector& goal, const Named& instruction_set) {
   require_goal(matrix, goal);
-  const Matrix& kernels = *set_of(instruction_set).matrix;
+  const Matrix& kernels = *symseed::instruction_set(instruction_set).matrix;
   std::vector<double> out;
   run([&](Monitor& monitor) { out = leading_errors(kernels, view_of(matrix), goal.data(), monitor); });
   return to_numpy(std::move(out));
@@ -77,7 +70,7 @@ NewArray<double> bind_leading_errors(const AnyMatrix& matrix, const Vector& goal
 
 nb::tuple bind_smallest_direction(const AnyMatrix& matrix, const Named& instruction_set) {
   require(matrix.shape(1) > 0, "A direction needs a matrix with columns.");
-  const Matrix& kernels = *set_of(instruction_set).matrix;
+  const Matrix& kernels = *symseed::instruction_set(instruction_set).matrix;
   SmallestDirection out;
   run([&](Monitor& monitor) { out = smallest_direction(kernels, view_of(matrix), monitor); });
   return nb::make_tuple(to_numpy(std::move(out.vector)), out.smallest, out.largest);
@@ -101,7 +94,7 @@ nb::tuple bind_roots(const Vector& coefficients) {
 NewArray<double> bind_elementwise(int opcode, const Vector& a, const Vector& b, const Named& instruction_set) {
   require(opcode >= 0 && opcode < kOperatorCount, "An opcode must be that of an operator.");
   require(a.shape(0) == b.shape(0), "Both arguments must have the same length.");
-  const Kernels& kernels = *set_of(instruction_set).kernels;
+  const Kernels& kernels = *symseed::instruction_set(instruction_set).kernels;
   NewArray<double> out = new_numpy<double>({a.shape(0)});
   run([&](Monitor& monitor) { elementwise(kernels, opcode, a.data(), b.data(), out.data(), a.shape(0), monitor); });
   return out;

@@ -38,8 +38,8 @@ class Learner {
   std::shared_ptr<const Network> now_;
 };
 
-const RecurrentKernels<float>& kernels_for(const Lstm<float>&) { return instruction_sets().front().recurrent->single; }
-const RecurrentKernels<double>& kernels_for(const Lstm<double>&) { return instruction_sets().front().recurrent->twice; }
+const RecurrentKernels<float>& kernels_for(const Lstm<float>&) { return instruction_set({}).recurrent->single; }
+const RecurrentKernels<double>& kernels_for(const Lstm<double>&) { return instruction_set({}).recurrent->twice; }
 
 Network make_network(int tokens, int hidden, int layers, bool sees_previous, bool sees_open, bool is_double,
                      std::uint64_t seed) {

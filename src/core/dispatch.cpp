@@ -10,7 +10,7 @@ namespace {
 constexpr const char* kInstructionSetVariable = "SYMSEED_INSTRUCTION_SET";
 
 // Best first.
-std::vector<InstructionSet> supported() {
+std::vector<InstructionSet> found_here() {
   std::vector<InstructionSet> sets;
 #ifdef SYMSEED_X86_64
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
@@ -19,6 +19,11 @@ std::vector<InstructionSet> supported() {
   if (__builtin_cpu_supports("avx2")) sets.push_back({"avx2", &kernels_avx2(), &recurrent_avx2(), &matrix_avx2()});
 #endif
   sets.push_back({"portable", &kernels_portable(), &recurrent_portable(), &matrix_portable()});
+  return sets;
+}
+
+const std::vector<InstructionSet>& supported() {
+  static const std::vector<InstructionSet> sets = found_here();
   return sets;
 }
 
@@ -43,6 +48,14 @@ std::vector<InstructionSet> in_the_order_asked_for(std::vector<InstructionSet> s
 const std::vector<InstructionSet>& instruction_sets() {
   static const std::vector<InstructionSet> sets = in_the_order_asked_for(supported());
   return sets;
+}
+
+const InstructionSet& instruction_set(const std::optional<std::string>& name) {
+  if (!name) return instruction_sets().front();
+  for (const InstructionSet& set : supported()) {
+    if (set.name == *name) return set;
+  }
+  throw std::invalid_argument("`instruction_set` must be one of `instruction_sets()`.");
 }
 
 }  // namespace symseed

@@ -1,6 +1,7 @@
 // Which kernels this processor can run.
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -24,7 +25,10 @@ struct BadEnvironment : std::invalid_argument {
 };
 
 // Best first, "portable" last; but the one that SYMSEED_INSTRUCTION_SET names comes before all others. The environment
-// is read once. All functions use the first, unless they are told another.
+// is read once; where there is no such set, this throws BadEnvironment.
 const std::vector<InstructionSet>& instruction_sets();
+
+// The one of that name, or the first.
+const InstructionSet& instruction_set(const std::optional<std::string>& name);
 
 }  // namespace symseed

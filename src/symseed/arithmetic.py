@@ -75,9 +75,13 @@ def atan2(y: float, x: float) -> float:
 
 
 def _applied(name: str, x: float | Floats, y: float | Floats = 0.0) -> float | Floats:
+    if not (isinstance(x, np.ndarray) or isinstance(y, np.ndarray)):
+        # Not by the instruction set of the environment: what is wrong there is not to be said while modules are loaded.
+        one = _core.elementwise(_OPCODES[name], np.array([float(x)]), np.array([float(y)]), instruction_set="portable")
+        return float(one[0])
     first, second = np.broadcast_arrays(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
     found = _core.elementwise(_OPCODES[name], *(np.ascontiguousarray(values).ravel() for values in (first, second)))
-    return found.reshape(first.shape) if isinstance(x, np.ndarray) or isinstance(y, np.ndarray) else float(found[0])
+    return found.reshape(first.shape)
 
 
 def dot(a: Floats, b: Floats) -> float:

@@ -162,7 +162,7 @@ def test_what_is_not_finite_stays_in_its_row_and_column() -> None:
 def test_least_squares_agree_with_numpy(problem: tuple[Floats, Floats]) -> None:
     matrix, goal = problem
     expected = np.linalg.lstsq(matrix, goal, rcond=1e-12)[0]
-    size = np.abs(expected).max()
+    size = np.abs(expected).max() + np.abs(goal).max() / np.abs(matrix).max()
     # Twice as many digits are lost as the matrix is ill-conditioned: random ones are, now and then.
     limit = 1e-13 * np.linalg.cond(matrix[:, : np.linalg.matrix_rank(matrix)]) ** 2
     assert np.allclose(arithmetic.least_squares(matrix, goal, 1e-12), expected, rtol=0.0, atol=size * limit)
@@ -190,7 +190,8 @@ def test_a_normal_solution_has_the_inverse_of_the_normal_matrix(seed: int, colum
         found.inverse @ (matrix.T @ matrix), np.eye(columns), rtol=0.0, atol=1e-13 * condition**2 * columns
     )
     expected = np.linalg.lstsq(matrix, goal, rcond=None)[0]
-    assert np.allclose(found.solution, expected, rtol=0.0, atol=1e-13 * condition**2 * np.abs(expected).max())
+    size = np.abs(expected).max() + np.abs(goal).max() / np.abs(matrix).max()
+    assert np.allclose(found.solution, expected, rtol=0.0, atol=1e-13 * condition**2 * size)
     assert found.smallest == pytest.approx(np.abs(np.diagonal(np.linalg.qr(matrix)[1])).min(), rel=1e-9)
 
 

@@ -24,7 +24,7 @@ _SIGN = arithmetic.log(2.0)
 _UNIT = np.repeat([unit for unit, _ in _UNITS], len(DENOMINATORS))
 _DENOMINATOR = np.tile(DENOMINATORS, len(_UNITS))
 _KIND_COST = np.repeat([cost for _, cost in _UNITS], len(DENOMINATORS)) + np.where(
-    _DENOMINATOR > 1, arithmetic.log(2.0 * _DENOMINATOR), 0.0
+    _DENOMINATOR > 1, [arithmetic.log(2.0 * denominator) for denominator in _DENOMINATOR.tolist()], 0.0
 )
 
 
