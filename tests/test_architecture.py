@@ -65,6 +65,40 @@ def test_the_table_of_rooms_is_that_of_the_contract() -> None:
     assert done.returncode == 0, done.stderr
 
 
+BESIDE_A_FIT = {"benchmarks", "cli", "export", "recovery", "show"}
+"""Rooms that no answer of a search depends on."""
+ROUNDED_BY_THE_PROCESSOR = {
+    *("np.exp", "np.expm1", "np.log", "np.log1p", "np.log2", "np.log10", "np.sin", "np.cos", "np.tan", "np.tanh"),
+    *("np.power", "np.hypot", "np.arctan2", "np.dot", "np.vdot", "np.inner", "np.matmul", "np.einsum", "np.roots"),
+    *("np.polyfit", "np.vander", "np.corrcoef", "np.cov", "np.argpartition", "math.exp", "math.log", "math.log1p"),
+    *(
+        "math.log2",
+        "math.log10",
+        "math.pow",
+        "math.sin",
+        "math.cos",
+        "math.tan",
+        "math.tanh",
+        "math.atan2",
+        "math.hypot",
+    ),
+}
+
+
+@pytest.mark.parametrize("source", [path for path in SOURCES if path.parent.name not in BESIDE_A_FIT], ids=name_of)
+def test_what_a_fit_computes_is_rounded_in_one_way(source: Path) -> None:
+    tree = ast.parse(source.read_text())
+    # Functions of the user's kind are traced, and computed by the core.
+    traced = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "_logcosh"]
+    exempt = {id(inner) for node in traced for inner in ast.walk(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and id(node) not in exempt:
+            called = ast.unparse(node.func)
+            assert called not in ROUNDED_BY_THE_PROCESSOR, f"{called}: `symseed.arithmetic` has it"
+            assert not called.startswith("np.linalg."), f"{called}: `symseed.arithmetic` has it"
+        assert not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)), "use `arithmetic.product`"
+
+
 @pytest.mark.parametrize("name", symseed.__all__)
 def test_every_public_name_is_documented(name: str) -> None:
     assert getattr(symseed, name).__doc__

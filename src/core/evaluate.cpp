@@ -114,28 +114,30 @@ bool add_function(const Manner& manner, const double* prediction, const Samples&
 
 void elementwise(const Kernels& kernels, int opcode, const double* a, const double* b, double* out, std::size_t count,
                  Monitor& monitor) {
-  Lines left(kBlock), right(kBlock), to(kBlock);
-  for (std::size_t first = 0; first < count; first += kBlock) {
+  Lines left(8, 1.0), right(8, 1.0), last(8);
+  for (std::size_t first = 0; first < count;) {
     if (first % (16 * kBlock) == 0) monitor.check();
-    const std::size_t points = std::min<std::size_t>(kBlock, count - first);
-    std::copy_n(a + first, points, left.begin());
-    std::copy_n(b + first, points, right.begin());
-    const std::size_t padded = (points + 7) / 8 * 8;
-    std::fill(left.begin() + static_cast<std::ptrdiff_t>(points), left.begin() + static_cast<std::ptrdiff_t>(padded),
-              1.0);
-    std::fill(right.begin() + static_cast<std::ptrdiff_t>(points), right.begin() + static_cast<std::ptrdiff_t>(padded),
-              1.0);
-    const int bad = kernels.forward[static_cast<std::size_t>(opcode)](left.data(), right.data(), to.data(),
-                                                                      static_cast<int>(padded));
-    // A kernel takes finite arguments, and does not look beyond the first value that is not finite.
-    int strange = bad >= 0;
-    for (std::size_t i = 0; i < points; ++i) strange |= !(left[i] - left[i] == 0.0) | !(right[i] - right[i] == 0.0);
-    for (std::size_t i = 0; strange && i < points; ++i) {
-      if (!std::isfinite(to[i]) || !std::isfinite(left[i]) || !std::isfinite(right[i])) {
-        to[i] = operator_value(opcode, left[i], right[i]);
-      }
+    // In groups of eight; those beyond the last whole group are copied into one.
+    const std::size_t rest = count - first;
+    const std::size_t points = rest >= 8 ? std::min<std::size_t>(kBlock, rest / 8 * 8) : rest;
+    const double *x = a + first, *y = b + first;
+    double* to = out + first;
+    if (points < 8) {
+      std::copy_n(x, points, left.begin());
+      std::copy_n(y, points, right.begin());
+      x = left.data(), y = right.data();
+      to = last.data();
     }
-    std::copy_n(to.begin(), points, out + first);
+    const int padded = static_cast<int>((points + 7) / 8 * 8);
+    int strange = kernels.forward[static_cast<std::size_t>(opcode)](x, y, to, padded) >= 0;
+    // A kernel takes finite arguments, and does not look beyond the first value that is not finite.
+    for (std::size_t i = 0; i < points; ++i) strange |= !(x[i] - x[i] == 0.0) | !(y[i] - y[i] == 0.0);
+    for (std::size_t i = 0; strange && i < points; ++i) {
+      const bool is_ordinary = std::isfinite(to[i]) && std::isfinite(x[i]) && std::isfinite(y[i]);
+      if (!is_ordinary) to[i] = operator_value(opcode, x[i], y[i]);
+    }
+    if (points < 8) std::copy_n(to, points, out + first);
+    first += points;
   }
 }
 

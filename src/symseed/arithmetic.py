@@ -74,14 +74,18 @@ def atan2(y: float, x: float) -> float:
     return _core.atan2(y, x)
 
 
-def _applied(name: str, x: float | Floats, y: float | Floats = 0.0) -> float | Floats:
+def _applied(name: str, x: float | Floats, y: float | Floats | None = None) -> float | Floats:
     if not (isinstance(x, np.ndarray) or isinstance(y, np.ndarray)):
         # Not by the instruction set of the environment: what is wrong there is not to be said while modules are loaded.
-        one = _core.elementwise(_OPCODES[name], np.array([float(x)]), np.array([float(y)]), instruction_set="portable")
-        return float(one[0])
-    first, second = np.broadcast_arrays(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
-    found = _core.elementwise(_OPCODES[name], *(np.ascontiguousarray(values).ravel() for values in (first, second)))
-    return found.reshape(first.shape)
+        first, second = np.array([float(x)]), np.array([float(x if y is None else y)])
+        return float(_core.elementwise(_OPCODES[name], first, second, instruction_set="portable")[0])
+    first = np.asarray(x, dtype=np.float64)
+    if y is None:
+        flat = np.ascontiguousarray(first).reshape(-1)
+        return _core.elementwise(_OPCODES[name], flat, flat).reshape(first.shape)
+    first, second = np.broadcast_arrays(first, np.asarray(y, dtype=np.float64))
+    both = (np.ascontiguousarray(values).reshape(-1) for values in (first, second))
+    return _core.elementwise(_OPCODES[name], *both).reshape(first.shape)
 
 
 def dot(a: Floats, b: Floats) -> float:

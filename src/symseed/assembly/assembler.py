@@ -120,7 +120,6 @@ class Assembler:
         self._writer, self._settings, self._whole, self._is_late = writer, settings, dataset, is_late
         self._wisher = backsolve.Wisher.of(dataset, settings.samples)
         self._data = self._wisher.dataset
-        self._token = arithmetic.log(float(len(writer.library)))
         self._parts: list[Row] = []
         self._values: Floats = np.empty((0, len(self._data)))
         self._base = 0
@@ -381,8 +380,10 @@ class Assembler:
     def _length(self, error: Floats | np.float64, tokens: Floats | np.float64) -> Floats:
         """Description length, but for constants."""
         count = len(self._data)
-        data = arithmetic.log(np.asarray(error / self._data.total_weight + self._data.rounding))
-        return np.asarray(0.5 * count * data + tokens * self._token)
+        length = arithmetic.log(np.asarray(error / self._data.total_weight + self._data.rounding))
+        length *= 0.5 * count
+        length += tokens * self._writer.library.token_nats
+        return length
 
     def _matches(self, contexts: Sequence[Context], known: _Table) -> list[Row]:
         """The nearest sub-expressions to what the holes want, over all holes and sub-expressions."""

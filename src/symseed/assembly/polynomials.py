@@ -78,10 +78,10 @@ def token_cost(writer: Writer, powers: Exponents) -> float:
     """Return the nats that a monomial takes, its plus sign and factor included."""
     if len(powers) == 1:
         # Nested, every further term is `factor + x * (...)`.
-        return (4 if powers[0] else 2) * arithmetic.log(float(len(writer.library)))
+        return (4 if powers[0] else 2) * writer.library.token_nats
     factors = sum(len(writer.power(writer.columns[v], power)) for v, power in enumerate(powers) if power)
     signs = sum(power > 0 for power in powers)
-    return (1 + factors + signs) * arithmetic.log(float(len(writer.library)))
+    return (1 + factors + signs) * writer.library.token_nats
 
 
 def polynomial(writer: Writer, X: Floats, wish: Floats, weight: Floats, degree: int) -> tuple[Polynomial, float] | None:

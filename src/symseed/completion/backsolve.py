@@ -70,11 +70,21 @@ def affine_errors(wishes: Floats, weights: Floats, values: Floats) -> Floats:
         weighted = weights * wishes
         wish_mean = weighted.sum(axis=1)[:, None] / total
         wish_square = (weighted * wishes).sum(axis=1)[:, None] - total * wish_mean**2
-        mean = arithmetic.product(weights, values.T) / total
-        square = arithmetic.product(weights, (values * values).T) - total * mean**2
-        cross = arithmetic.product(weighted, values.T) - total * wish_mean * mean
-        error = wish_square - np.where(square > 1e-12 * total * mean**2, cross**2 / square, 0.0)
-        return np.where(np.isfinite(error), np.maximum(error, 0.0), np.inf)
+        # In place: the tables are large.
+        mean = arithmetic.product(weights, values.T)
+        mean /= total
+        level = mean * mean
+        level *= total
+        square = arithmetic.product(weights, (values * values).T)
+        square -= level
+        level *= 1e-12
+        cross = arithmetic.product(weighted, values.T)
+        mean *= total * wish_mean
+        cross -= mean
+        cross *= cross
+        cross /= square
+        error = np.subtract(wish_square, np.where(square > level, cross, 0.0), out=cross)
+        return np.where(np.isfinite(error), np.maximum(error, 0.0, out=mean), np.inf)
 
 
 def affine_fit(wish: Floats, weight: Floats, value: Floats) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from symseed import _core
+from symseed import _core, arithmetic
 from symseed.errors import SettingsError
 from symseed.language import tokens
 from symseed.language.tokens import Token, TokenKind
@@ -120,6 +120,11 @@ class Library:
     def has_constants(self) -> bool:
         """Whether expressions may hold fitted constants."""
         return bool(self.is_constant.any())
+
+    @functools.cached_property
+    def token_nats(self) -> float:
+        """What it takes to name one of the tokens, in nats: log T."""
+        return arithmetic.log(float(len(self)))
 
     def with_constant(self) -> Library:
         """Return the same with one fitted constant, at its end."""

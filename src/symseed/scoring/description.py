@@ -56,7 +56,7 @@ def description_lengths(population: Population, dataset: Dataset) -> Floats:
 
 def _token_costs(library: Library) -> Floats:
     """Nats of each token, and 0 for what pads a row, (T + 1,)."""
-    costs = [arithmetic.log(float(len(library))) + RARITY * (token.complexity - 1) for token in library.tokens]
+    costs = [library.token_nats + RARITY * (token.complexity - 1) for token in library.tokens]
     return np.array([*costs, 0.0])
 
 

@@ -21,6 +21,9 @@ LARGEST = 10_000
 _UNITS = ((1.0, 0.0), (math.pi, arithmetic.log(8.0)), (math.e, arithmetic.log(16.0)))
 """What a fraction may be a multiple of, and the cost of saying so."""
 _SIGN = arithmetic.log(2.0)
+_STEP = 0.5 * arithmetic.log(12.0)
+"""Of the precision that pays best, the logarithm of a step in standard deviations."""
+_FITTED = _SIGN - 0.5 * arithmetic.log(3.0)
 _UNIT = np.repeat([unit for unit, _ in _UNITS], len(DENOMINATORS))
 _DENOMINATOR = np.tile(DENOMINATORS, len(_UNITS))
 _KIND_COST = np.repeat([cost for _, cost in _UNITS], len(DENOMINATORS)) + np.where(
@@ -79,5 +82,5 @@ def fitted_cost(deviations: Floats) -> Floats:
     it costs as much as one step, and so more than 0 does.
     """
     with np.errstate(divide="ignore"):
-        steps = np.maximum(arithmetic.log(deviations), 0.5 * arithmetic.log(12.0))
-    return np.asarray(steps - 0.5 * arithmetic.log(3.0) + _SIGN)
+        steps = np.maximum(arithmetic.log(deviations), _STEP)
+    return np.asarray(steps + _FITTED)

@@ -1,0 +1,100 @@
+"""When a search ends: its budget in expressions and seconds, what tells how much of it is spent, and the reasons."""
+
+from __future__ import annotations
+
+import enum
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias, TypeVar
+
+from symseed.errors import SettingsError
+
+IsLate: TypeAlias = Callable[[], bool]
+"""Says whether time is up. Long steps ask it between their parts, so that a limit in seconds holds."""
+Item = TypeVar("Item")
+
+
+class StopReason(enum.Enum):
+    """Why a search ended; values are sentences for people."""
+
+    SOLVED = "The task is solved."
+    EXPRESSIONS = "The budget of expressions is used up."
+    SECONDS = "The time is up."
+    PATIENCE = "The choice has not changed for as many turns as `patience` says."
+    EARLY_STOP = "The early stop condition is met."
+    INTERRUPTED = "The search was interrupted; this is the best so far."
+    NOT_ENDED = "The search has not ended."
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """When to stop at the latest."""
+
+    expressions: int | None = 2_000_000
+    """Charged expressions, repeats included: those sampled or drawn at random, those that evolution touched, those that
+    completion put together, and in a portfolio those that were assembled."""
+
+    seconds: float | None = None
+
+    clock: Callable[[], float] = time.monotonic
+    """What tells the seconds; with `time.process_time` they are those of this process alone, on a busy machine too."""
+
+    def __post_init__(self) -> None:
+        """Refuse a search without an end."""
+        if self.expressions is None and self.seconds is None:
+            raise SettingsError("A budget limits `expressions`, `seconds` or both, but neither was given.")
+        limits = [limit for limit in (self.expressions, self.seconds) if limit is not None]
+        if not all(limit > 0 for limit in limits) or all(math.isinf(limit) for limit in limits):
+            raise SettingsError(
+                f"A budget must be above 0 and come to an end, but `expressions` is {self.expressions} and `seconds` "
+                f"{self.seconds}."
+            )
+
+    def less(self, share: float, most: float) -> Budget:
+        """Return the same with less time: without a share of its seconds, or `most` of them where that is less."""
+        return self if self.seconds is None else replace(self, seconds=self.seconds - min(share * self.seconds, most))
+
+
+class Timer:
+    """A budget that is being spent."""
+
+    def __init__(self, budget: Budget, *, before: float = 0.0) -> None:
+        """Start; `before` are seconds that were spent by a search that this one goes on with."""
+        self.budget = budget
+        self._started = budget.clock() - before
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return self.budget.clock() - self._started
+
+    def is_late(self) -> bool:
+        """Return whether the seconds are spent."""
+        return self.budget.seconds is not None and self.elapsed >= self.budget.seconds
+
+    def spent(self, charged: int) -> StopReason | None:
+        """Return which limit is reached with so many charged expressions; None: none of them."""
+        if self.budget.expressions is not None and charged >= self.budget.expressions:
+            return StopReason.EXPRESSIONS
+        return StopReason.SECONDS if self.is_late() else None
+
+    def limited(self, budget: Budget) -> Timer:
+        """Return a timer of another budget that started when this one did."""
+        other = Timer(budget)
+        other._started = self._started
+        return other
+
+
+def never() -> bool:
+    """Say that there is time left: for work without a limit."""
+    return False
+
+
+def in_time(items: Iterable[Item], is_late: IsLate) -> Iterator[Item]:
+    """Give one item after another, as long as there is time."""
+    for item in items:
+        if is_late():
+            return
+        yield item
