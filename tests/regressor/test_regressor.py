@@ -101,7 +101,7 @@ def noisy() -> SymbolicRegressor:
 
 
 def test_it_solves_and_says_so(fitted: SymbolicRegressor) -> None:
-    assert str(fitted.best_) == "x1 * x2 + 1.5"
+    assert str(fitted.best_) == "x2 * x1 + 1.5"
     assert fitted.stop_reason_ == "The task is solved."
     assert fitted.interrupted_ is False
     assert fitted.run_directory_ is None
@@ -841,7 +841,7 @@ def test_the_text_shows_the_front_and_marks_the_choice(fitted: SymbolicRegressor
     lines = repr(fitted).splitlines()
     marked = [line for line in lines if line.startswith(">>>>")]
     assert len(marked) == 1
-    assert marked[0].endswith("x1 * x2 + 1.5")
+    assert marked[0].endswith("x2 * x1 + 1.5")
     assert lines[-1] == "The task is solved."
 
 
