@@ -11,9 +11,10 @@ import reference
 from symseed import RegressionSettings, RegressionTask, benchmarks, methods
 from symseed.completion.completer import CompletionSettings
 from symseed.errors import SettingsError
+from symseed.search.budget import Budget
 from symseed.search.evolution import EvolutionSettings
 from symseed.search.policy import Lesson, LSTMPolicy, PolicySettings
-from symseed.search.search import Budget, SearchSettings, run
+from symseed.search.search import SearchSettings, run
 from symseed.search.training import OffPolicy, QueueTrainer, corrected
 from symseed.space.constraints import PAPER
 

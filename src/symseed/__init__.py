@@ -14,8 +14,9 @@ from symseed.scoring.evaluation import Failure, evaluate, fit, predict
 from symseed.scoring.fitting import FitSettings
 from symseed.scoring.regression import RegressionSettings, RegressionTask
 from symseed.scoring.task import Counts, FunctionTask, Scored, Task
+from symseed.search.budget import Budget, StopReason
 from symseed.search.policy import Lesson, LSTMPolicy, Policy, PolicySettings
-from symseed.search.search import Budget, SearchResult, SearchSettings, StopReason
+from symseed.search.search import SearchResult, SearchSettings
 from symseed.space.space import SearchSpace
 
 if TYPE_CHECKING:

@@ -16,9 +16,10 @@ from symseed.errors import SettingsError
 from symseed.language.library import Library
 from symseed.portfolio.portfolio import PortfolioSettings
 from symseed.portfolio.track import Track
+from symseed.search.budget import Budget
 from symseed.search.evolution import EvolutionSettings
 from symseed.search.policy import PolicySettings
-from symseed.search.search import Budget, SearchSettings, Seeds
+from symseed.search.search import SearchSettings, Seeds
 from symseed.search.training import (
     CrossEntropyTrainer,
     EntropySettings,

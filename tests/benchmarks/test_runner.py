@@ -24,7 +24,7 @@ from symseed.portfolio import portfolio
 from symseed.portfolio.portfolio import PortfolioSettings, Solution
 from symseed.recovery.checker import Checker
 from symseed.scoring.regression import RegressionTask
-from symseed.search.search import Budget, StopReason
+from symseed.search.budget import Budget, StopReason
 
 
 def ignore(record: RunRecord) -> None:

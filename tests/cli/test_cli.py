@@ -19,7 +19,7 @@ from symseed import DataError, SettingsError
 from symseed.cli.main import commands
 from symseed.data import tables
 from symseed.errors import SymseedError
-from symseed.search.search import StopReason
+from symseed.search.budget import StopReason
 
 if sys.version_info >= (3, 11):
     import tomllib

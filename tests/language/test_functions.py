@@ -47,7 +47,7 @@ from symseed.portfolio.portfolio import PortfolioSettings
 from symseed.portfolio.track import Track
 from symseed.recovery.checker import Verdict, check
 from symseed.scoring.task import Scored
-from symseed.search.search import Budget, StopReason
+from symseed.search.budget import Budget, StopReason
 from symseed.space.constraints import PAPER
 
 Array = Any

@@ -33,10 +33,10 @@ from symseed.portfolio.pool import Formula, Pool
 from symseed.portfolio.portfolio import Portfolio, PortfolioSettings, PortfolioState, Solution, Turn
 from symseed.portfolio.track import Track, TrackRun
 from symseed.recovery.checker import Checker, Verdict
-from symseed.search.deadline import IsLate
+from symseed.search.budget import Budget, IsLate, StopReason
+from symseed.search.elite import Front
 from symseed.search.evolution import EvolutionSettings
-from symseed.search.front import Front
-from symseed.search.search import Budget, SearchSettings, StopReason
+from symseed.search.search import SearchSettings
 from symseed.space.constraints import PAPER, Dimensions
 from symseed.space.dimensions import Dimension
 

@@ -47,7 +47,7 @@ from symseed.regressor.front import RULES, Equation
 from symseed.regressor.target import MOST_COLUMNS, MOST_ROWS
 from symseed.scoring import simple_numbers
 from symseed.scoring.fitting import FitSettings
-from symseed.search.search import StopReason
+from symseed.search.budget import StopReason
 from symseed.space.constraints import Dimensions
 
 try:

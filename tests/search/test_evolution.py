@@ -22,7 +22,8 @@ from symseed import (
 )
 from symseed.language.row import Row
 from symseed.scoring.task import Counts, FunctionTask, Scored
-from symseed.search.evolution import Elite, EvolutionSettings, Generation, evolve
+from symseed.search.elite import Elite
+from symseed.search.evolution import EvolutionSettings, Generation, evolve
 from symseed.search.variation import VariationSettings, next_generation
 from symseed.space.constraints import PAPER, Repeat
 

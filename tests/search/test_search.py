@@ -34,9 +34,10 @@ from symseed import (
 from symseed.arrays import Floats
 from symseed.completion.completer import Completer, CompletionCounts, CompletionSettings
 from symseed.scoring.task import Counts, FunctionTask, Scored, Task
+from symseed.search.budget import Budget, StopReason
 from symseed.search.evolution import EvolutionSettings
 from symseed.search.policy import Lesson, LSTMPolicy, PolicySettings
-from symseed.search.search import Budget, Search, SearchResult, SearchSettings, Seeds, Step, StopReason, run
+from symseed.search.search import Search, SearchResult, SearchSettings, Seeds, Step, run
 from symseed.search.training import (
     CrossEntropyTrainer,
     Memory,
@@ -378,7 +379,8 @@ def test_ctrl_c_prints_the_best_so_far() -> None:
         import os, signal, threading, time
         import numpy as np
         from symseed import Dataset, Library, RegressionSettings, RegressionTask, SearchSpace
-        from symseed.search.search import Budget, run
+        from symseed.search.budget import Budget
+        from symseed.search.search import run
         signal.signal(signal.SIGINT, signal.default_int_handler)
         library = Library.of(["add", "sub", "mul", "div", "sin", "cos", "exp", "log"], 1)
         x = np.linspace(0.0, 2.0, 20)

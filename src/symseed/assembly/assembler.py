@@ -25,7 +25,7 @@ from symseed.language.row import Row
 from symseed.language.writer import Writer
 from symseed.scoring.description import description_lengths
 from symseed.scoring.evaluation import predict
-from symseed.search.deadline import IsLate, in_time, never
+from symseed.search.budget import IsLate, in_time, never
 
 _LARGEST_SMALL = 9
 """Tokens of the largest sub-expression that is known from the start."""

@@ -23,7 +23,7 @@ from symseed.scoring import simple_numbers
 from symseed.scoring.description import description_lengths, deviations, free_deviations
 from symseed.scoring.evaluation import evaluate, fit
 from symseed.scoring.fitting import FitSettings
-from symseed.search.deadline import IsLate, in_time, never
+from symseed.search.budget import IsLate, in_time, never
 
 _MOST_STEPS = 200
 """More than any formula needs: each step takes away a constant, a token or a minus sign."""

@@ -36,7 +36,8 @@ from symseed.recovery.checker import REFERENCE_NMSE, Checker
 from symseed.scoring.evaluation import evaluate
 from symseed.scoring.regression import RegressionSettings, RegressionTask
 from symseed.search import search
-from symseed.search.search import Budget, Step, StopReason
+from symseed.search.budget import Budget, StopReason
+from symseed.search.search import Step
 
 SCHEMA = 1
 FILE = "records.jsonl"

@@ -29,7 +29,7 @@ from symseed.regressor.regressor import SymbolicRegressor
 from symseed.regressor.run import Run, RunData
 from symseed.regressor.settings import Settings
 from symseed.regressor.target import Progress
-from symseed.search.search import Budget
+from symseed.search.budget import Budget
 from symseed.show.page import ReportContent, report_html
 from symseed.signals import Termination
 from symseed.text import plain

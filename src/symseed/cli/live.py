@@ -16,7 +16,7 @@ from rich.text import Text
 
 from symseed.regressor.front import EquationFront
 from symseed.regressor.target import Progress
-from symseed.search.search import Budget
+from symseed.search.budget import Budget
 from symseed.text import plain
 
 _MOST_ROWS = 15

@@ -31,8 +31,7 @@ from symseed.language.writer import Writer
 from symseed.portfolio.pool import Formula, Pool
 from symseed.portfolio.track import Common, Track, TrackRun, TrackState
 from symseed.scoring.description import description_lengths
-from symseed.search.deadline import in_time
-from symseed.search.search import Budget, StopReason
+from symseed.search.budget import Budget, StopReason, in_time
 from symseed.space.constraints import Constraint, Dimensions
 from symseed.space.space import SearchSpace
 

@@ -22,8 +22,9 @@ from symseed.scoring.description import description_lengths
 from symseed.scoring.regression import RegressionSettings, RegressionTask, best_scaling
 from symseed.scoring.reward import Metric
 from symseed.scoring.task import Scored
-from symseed.search.front import Front
-from symseed.search.search import Budget, Search, SearchSettings, Snapshot, Step, StopReason
+from symseed.search.budget import Budget, StopReason
+from symseed.search.elite import Front
+from symseed.search.search import Search, SearchSettings, Snapshot, Step
 from symseed.space.constraints import Constraint
 from symseed.space.priors import SoftLength
 from symseed.space.space import SearchSpace

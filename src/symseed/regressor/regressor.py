@@ -30,7 +30,7 @@ from symseed.regressor.front import Equation, EquationFront
 from symseed.regressor.run import Run, RunData
 from symseed.regressor.settings import LIMITS, NAMES, EarlyStop, Plan, Settings, suggestion
 from symseed.regressor.target import Progress, TargetSearch
-from symseed.search.search import StopReason
+from symseed.search.budget import StopReason
 from symseed.show import figures
 from symseed.signals import Held
 

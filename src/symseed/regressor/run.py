@@ -45,7 +45,7 @@ from symseed.regressor import settings_text
 from symseed.regressor.front import Equation, EquationFront
 from symseed.regressor.settings import LIMITS, NAMES, Plan, Settings
 from symseed.regressor.target import MOST_COLUMNS, Progress
-from symseed.search.search import StopReason
+from symseed.search.budget import StopReason
 from symseed.space.constraints import Dimensions
 from symseed.space.dimensions import Dimension, UnitLike
 from symseed.version import version

@@ -25,8 +25,7 @@ from symseed.regressor.front import Equation, EquationFront, pareto
 from symseed.regressor.settings import Plan
 from symseed.scoring.description import description_lengths
 from symseed.scoring.evaluation import settled
-from symseed.search.deadline import IsLate
-from symseed.search.search import Budget, StopReason
+from symseed.search.budget import Budget, IsLate, StopReason
 from symseed.space.constraints import Dimensions
 
 MOST_COLUMNS = 64

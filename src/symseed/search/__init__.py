@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from symseed.search.budget import Budget, StopReason
 from symseed.search.evolution import EvolutionSettings
 from symseed.search.policy import Lesson, LSTMPolicy, Policy, PolicySettings
-from symseed.search.search import Budget, Search, SearchResult, SearchSettings, Seeds, Snapshot, Step, StopReason, run
+from symseed.search.search import Search, SearchResult, SearchSettings, Seeds, Snapshot, Step, run
 from symseed.search.training import (
     CrossEntropyTrainer,
     EntropySettings,

@@ -120,35 +120,3 @@ class _Seen:
 
     def knows(self, population: Population) -> npt.NDArray[np.bool_]:
         return np.array([row.tobytes() in self._rows for row in population.fingerprints])
-
-
-class Elite:
-    """The best different expressions of several populations."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._best: Scored | None = None
-        self._least: float | None = None  # a reward that does not exceed it cannot enter; None: there is room
-
-    def add(self, scored: Scored) -> None:
-        """Take what is good enough. An earlier expression stays before a later one of the same reward."""
-        if self._size == 1:
-            # The common case, each generation of a search: no need to look at more than the best.
-            row = int(scored.reward.argmax())
-            if self._least is None or scored.reward[row] > self._least:
-                self._best = scored.take(np.array([row]))
-                self._least = float(scored.reward[row])
-            return
-        better = scored if self._least is None else scored.take(np.flatnonzero(scored.reward > self._least))
-        if len(better) == 0:
-            return
-        candidates = better.best(self._size)
-        merged = candidates if self._best is None else Scored.concatenate([self._best, candidates])
-        self._best = merged.best(self._size)
-        if len(self._best) == self._size:
-            self._least = float(self._best.reward[-1])
-
-    @property
-    def best(self) -> Scored | None:
-        """Best first; None while there is nothing."""
-        return self._best

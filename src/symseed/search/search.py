@@ -7,8 +7,6 @@ watch steps and are no part of it. Between two rounds it can be put away as a `S
 from __future__ import annotations
 
 import enum
-import math
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -19,20 +17,13 @@ from symseed.completion.completer import Completer, CompletionCounts, Completion
 from symseed.errors import SettingsError
 from symseed.language.expression import Expression
 from symseed.scoring.task import HasDataset, Scored, Task
-from symseed.search.evolution import Elite, EvolutionSettings, evolve
+from symseed.search.budget import Budget, StopReason, Timer
+from symseed.search.elite import Elite
+from symseed.search.evolution import EvolutionSettings, evolve
 from symseed.search.policy import LSTMPolicy, Policy, PolicySettings
+from symseed.search.streams import SearchSeeds
 from symseed.search.training import Memory, OffPolicy, QueueTrainer, Trainer, corrected
 from symseed.space.space import SearchSpace
-
-
-class StopReason(enum.Enum):
-    """Why a search ended; values are sentences for people."""
-
-    SOLVED = "The task is solved."
-    EXPRESSIONS = "The budget of expressions is used up."
-    SECONDS = "The time is up."
-    PATIENCE = "The choice has not changed for as many turns as `patience` says."
-    INTERRUPTED = "The search was interrupted; this is the best so far."
 
 
 class Seeds(enum.Enum):
@@ -47,31 +38,6 @@ class Seeds(enum.Enum):
     QUEUE = "queue"
     """The best different expressions that the policy ever sampled, `elite` of them, as GEGL has it. They then take the
     newest samples' place in the training set too."""
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """When to stop at the latest."""
-
-    expressions: int | None = 2_000_000
-    """Charged expressions, repeats included: those sampled or drawn at random, those that evolution touched, those that
-    completion put together, and in a portfolio those that were assembled."""
-
-    seconds: float | None = None
-
-    clock: Callable[[], float] = time.monotonic
-    """What tells the seconds; with `time.process_time` they are those of this process alone, on a busy machine too."""
-
-    def __post_init__(self) -> None:
-        """Refuse a search without an end."""
-        if self.expressions is None and self.seconds is None:
-            raise SettingsError("A budget limits `expressions`, `seconds` or both, but neither was given.")
-        limits = [limit for limit in (self.expressions, self.seconds) if limit is not None]
-        if not all(limit > 0 for limit in limits) or all(math.isinf(limit) for limit in limits):
-            raise SettingsError(
-                f"A budget must be above 0 and come to an end, but `expressions` is {self.expressions} and `seconds` "
-                f"{self.seconds}."
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +200,7 @@ class Search:
             begin: where to begin, if not at the first round; the other arguments are those it was taken with.
         """
         self._space, self._task, self._settings = space, task, settings
-        self._streams = _Streams.of(seed)
+        self._streams = SearchSeeds.of(seed)
         if policy is None and settings.policy is not None:
             policy = LSTMPolicy(space, settings.policy, seed=self._streams.policy)
         self._policy = policy
@@ -353,23 +319,6 @@ def _completer(space: SearchSpace, task: Task, settings: SearchSettings) -> _Com
 
 
 @dataclass(frozen=True, slots=True)
-class _Streams:
-    """Seeds of a search's independent sources of chance."""
-
-    policy: int
-    samples: int
-    seeds: int
-    evolution: int
-    training: int
-
-    @classmethod
-    def of(cls, seed: int) -> _Streams:
-        if seed < 0:
-            raise SettingsError(f"`seed` must be at least 0, but it is {seed}.")
-        return cls(*(int(word) for word in np.random.SeedSequence(seed).generate_state(5, np.uint64)))
-
-
-@dataclass(frozen=True, slots=True)
 class _Seeded:
     scored: Scored
     charged: int
@@ -430,8 +379,8 @@ class _Ledger:
     def __init__(
         self, task: Task, budget: Budget, watch: Callable[[Scored], None] | None, begin: Snapshot | None
     ) -> None:
-        self._task, self._budget, self._watch = task, budget, watch
-        self._started = self._budget.clock() - (0.0 if begin is None else begin.seconds)
+        self._task, self._watch = task, watch
+        self._timer = Timer(budget, before=0.0 if begin is None else begin.seconds)
         self._evaluated = (0 if begin is None else begin.evaluated) - task.counts.evaluated
         self._unique = (0 if begin is None else begin.unique) - task.counts.unique
         self._charged = 0 if begin is None else begin.charged
@@ -475,10 +424,8 @@ class _Ledger:
             order = np.lexsort((-scored.reward[solved], scored.population.lengths[solved]))
             self._take(scored, int(solved[order[0]]))
             self._reason = StopReason.SOLVED
-        elif self._budget.expressions is not None and self._charged >= self._budget.expressions:
-            self._reason = StopReason.EXPRESSIONS
-        elif self._budget.seconds is not None and self._budget.clock() - self._started >= self._budget.seconds:
-            self._reason = StopReason.SECONDS
+        else:
+            self._reason = self._timer.spent(self._charged)
 
     def _take(self, scored: Scored, row: int) -> None:
         self._best = scored.take(np.array([row]))
@@ -499,7 +446,7 @@ class _Ledger:
             evaluated=self._evaluated + now.evaluated,
             unique=self._unique + now.unique,
             completion=completion,
-            seconds=self._budget.clock() - self._started,
+            seconds=self._timer.elapsed,
             sampled=float(self._first.reward.mean()) if self._first is not None else np.nan,
             evolved=float(self._last.reward.mean()) if self._last is not None else np.nan,
             reason=self._reason,

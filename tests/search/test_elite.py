@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reference import random_population
 from symseed import Expression, Library, Population
 from symseed.scoring.task import Scored
-from symseed.search.front import Front
+from symseed.search.elite import Front
 
 LIBRARY = Library.of(["add", "mul", "sin", "const"], 2)
 
