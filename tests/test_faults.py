@@ -28,7 +28,7 @@ from symseed.cli import main
 from symseed.data import tables
 from symseed.language.row import Row
 from symseed.portfolio.portfolio import Portfolio
-from symseed.regressor.target import MOST_ROWS
+from symseed.regressor.prepare import MOST_ROWS
 from symseed.text import plain
 
 RNG = np.random.default_rng(0)
@@ -352,7 +352,7 @@ def test_two_interrupts_give_up_at_once(monkeypatch: pytest.MonkeyPatch) -> None
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Portfolio, "_assemble", interrupt)
-    monkeypatch.setattr("symseed.regressor.target.pareto", interrupt)
+    monkeypatch.setattr("symseed.regressor.front.pareto", interrupt)
     with pytest.raises(KeyboardInterrupt):
         quick().fit(X, NOISY)
 

@@ -14,7 +14,7 @@ from symseed.assembly.assembler import AssemblySettings
 from symseed.completion.completer import CompletionSettings
 from symseed.errors import SettingsError
 from symseed.language.library import Library
-from symseed.portfolio.portfolio import PortfolioSettings
+from symseed.portfolio.settings import PortfolioSettings
 from symseed.portfolio.track import Track
 from symseed.search.budget import Budget
 from symseed.search.evolution import EvolutionSettings

@@ -21,7 +21,8 @@ from symseed.benchmarks import runner
 from symseed.benchmarks.runner import RunKey, RunRecord, Store
 from symseed.cli.bench import bench_commands
 from symseed.portfolio import portfolio
-from symseed.portfolio.portfolio import PortfolioSettings, Solution
+from symseed.portfolio.portfolio import Solution
+from symseed.portfolio.settings import PortfolioSettings
 from symseed.recovery.checker import Checker
 from symseed.scoring.regression import RegressionTask
 from symseed.search.budget import Budget, StopReason

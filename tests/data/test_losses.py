@@ -36,7 +36,8 @@ from symseed import (
 from symseed.assembly.assembler import AssemblySettings
 from symseed.data.losses import NAMED, Loss
 from symseed.data.magnitudes import Units
-from symseed.portfolio.portfolio import PortfolioSettings, Solution
+from symseed.portfolio.portfolio import Solution
+from symseed.portfolio.settings import PortfolioSettings
 from symseed.scoring.description import description_lengths
 from symseed.scoring.reward import Metric
 

@@ -43,7 +43,7 @@ from symseed.language.functions import MOST_STEPS
 from symseed.language.row import Row
 from symseed.language.writer import Writer
 from symseed.methods import METHODS
-from symseed.portfolio.portfolio import PortfolioSettings
+from symseed.portfolio.settings import PortfolioSettings
 from symseed.portfolio.track import Track
 from symseed.recovery.checker import Verdict, check
 from symseed.scoring.task import Scored

@@ -30,7 +30,10 @@ from symseed.errors import DataError
 from symseed.language.row import Row
 from symseed.language.writer import Writer
 from symseed.portfolio.pool import Formula, Pool
-from symseed.portfolio.portfolio import Portfolio, PortfolioSettings, PortfolioState, Solution, Turn
+from symseed.portfolio.portfolio import Portfolio, Solution
+from symseed.portfolio.progress import Turn
+from symseed.portfolio.settings import PortfolioSettings
+from symseed.portfolio.states import PortfolioState
 from symseed.portfolio.track import Track, TrackRun
 from symseed.recovery.checker import Checker, Verdict
 from symseed.search.budget import Budget, IsLate, StopReason
@@ -237,8 +240,8 @@ def test_samples_are_drawn_from_many_and_all_of_them_are_judged() -> None:
     data = Dataset.of(many, np.exp(many) - 2.0 * many)
     settings = dataclasses.replace(SMALL, samples=50)
     running = Portfolio(KOZA, data, settings, seed=0, budget=Budget(3_000))
-    assert len(running.common.sample) == 50
-    assert set(running.common.sample.y) <= set(data.y)
+    assert len(running.tracks.common.sample) == 50
+    assert set(running.tracks.common.sample.y) <= set(data.y)
     (turn,) = running.turns()
     assert turn.best.mean_square == pytest.approx(
         float(np.mean((turn.best.expression.evaluate(many) - data.y) ** 2)), abs=1e-28

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from symseed import SymbolicRegressor
+from symseed.regressor.restore import Restorer
 from symseed.regressor.run import Run
-from symseed.regressor.target import TargetSearch
 from symseed.signals import Held, Termination
 
 rng = np.random.default_rng(2)
@@ -34,15 +34,15 @@ def whole() -> list[str]:
 def test_ctrl_c_while_the_front_is_judged_keeps_what_was_found(
     tmp_path: Path, whole: list[str], call: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judge, calls = TargetSearch._judged, [0]
+    judge, calls = Restorer._judged, [0]
 
-    def interrupted(self: TargetSearch, *args: Any) -> Any:
+    def interrupted(self: Restorer, *args: Any) -> Any:
         calls[0] += 1
         if calls[0] == call + 1:
             raise KeyboardInterrupt
         return judge(self, *args)
 
-    monkeypatch.setattr(TargetSearch, "_judged", interrupted)
+    monkeypatch.setattr(Restorer, "_judged", interrupted)
     # No state is put away on the way, which would judge the front too.
     model = SymbolicRegressor(**SMALL, max_evals=8_000)
     model.fit(X, Y)
@@ -56,14 +56,14 @@ def test_ctrl_c_while_the_front_is_judged_keeps_what_was_found(
 def test_a_run_whose_front_was_interrupted_goes_on_to_the_whole_front(
     tmp_path: Path, whole: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = TargetSearch._front
+    write = Restorer.front
     with monkeypatch.context() as patch:
 
-        def interrupted(self: TargetSearch, *args: Any) -> Any:
-            patch.setattr(TargetSearch, "_front", write)
+        def interrupted(self: Restorer, *args: Any) -> Any:
+            patch.setattr(Restorer, "front", write)
             raise KeyboardInterrupt
 
-        patch.setattr(TargetSearch, "_front", interrupted)
+        patch.setattr(Restorer, "front", interrupted)
         patch.setattr(Run, "watch", lambda *_: None)
         model = SymbolicRegressor(**SMALL, max_evals=8_000, output_directory=tmp_path).fit(X, Y)
     assert model.interrupted_

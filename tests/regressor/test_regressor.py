@@ -44,7 +44,7 @@ from symseed.language.tokens import OPERATORS
 from symseed.language.writer import Writer
 from symseed.portfolio.portfolio import Portfolio
 from symseed.regressor.front import RULES, Equation
-from symseed.regressor.target import MOST_COLUMNS, MOST_ROWS
+from symseed.regressor.prepare import MOST_COLUMNS, MOST_ROWS
 from symseed.scoring import simple_numbers
 from symseed.scoring.fitting import FitSettings
 from symseed.search.budget import StopReason

@@ -24,7 +24,9 @@ from safetensors.numpy import load, save
 from symseed import DataError, Library, SettingsError, SymbolicRegressor, files
 from symseed.cli.main import commands
 from symseed.language.tokens import TokenKind
-from symseed.regressor.run import Run, RunData
+from symseed.regressor.run import Run
+from symseed.regressor.run_data import RunData
+from symseed.regressor.settings import Plan, Settings
 from symseed.regressor.target import Progress
 
 rng = np.random.default_rng(4)
@@ -150,11 +152,19 @@ def data_of() -> tuple[RunData, tuple[str, ...]]:
     return RunData(X.to_numpy(), y, np.ones(len(X)), names, True, is_multiple=False, targets=("y",)), names
 
 
+def plan_of(model: SymbolicRegressor) -> Plan:
+    return Settings(**model.get_params()).plan()
+
+
 def watched(folder: Path, watch: Callable[[Path, Progress], None]) -> SymbolicRegressor:
     """Fit, and do something to the run's folder at every turn."""
     data, names = data_of()
     model = SymbolicRegressor(**SMALL, max_evals=20_000, output_directory=folder)
-    model.fit_data(data, labels=names, seed=1, watch=lambda _, progress: watch(next(folder.iterdir()), progress))
+
+    def observer(_: int, progress: Progress) -> None:
+        watch(next(folder.iterdir()), progress)
+
+    model.fit_data(plan_of(model), data, labels=names, seed=1, observers=(observer,))
     return model
 
 
@@ -197,10 +207,12 @@ def search_library(folder: Path) -> Library:
 def test_a_folder_that_vanishes_does_not_end_the_search(tmp_path: Path) -> None:
     data, names = data_of()
     model = SymbolicRegressor(**SMALL, max_evals=20_000, output_directory=tmp_path / "runs")
+
+    def vanish(*_: object) -> None:
+        shutil.rmtree(tmp_path / "runs", ignore_errors=True)
+
     with pytest.warns(RuntimeWarning, match="cannot be written to any more"):
-        model.fit_data(
-            data, labels=names, seed=1, watch=lambda *_: shutil.rmtree(tmp_path / "runs", ignore_errors=True)
-        )
+        model.fit_data(plan_of(model), data, labels=names, seed=1, observers=(vanish,))
     assert len(formulas(model)) > 2
 
 
@@ -261,9 +273,9 @@ def test_a_run_of_several_targets_goes_on_to_the_same_end_wherever_it_was_interr
             raise KeyboardInterrupt
 
     whole = SymbolicRegressor(**settings, output_directory=tmp_path / "whole")
-    whole.fit_data(data, labels=data.names, seed=1)
+    whole.fit_data(plan_of(whole), data, labels=data.names, seed=1)
     model = SymbolicRegressor(**settings, output_directory=tmp_path / "interrupted")
-    model.fit_data(data, labels=data.names, seed=1, watch=stop)
+    model.fit_data(plan_of(model), data, labels=data.names, seed=1, observers=(stop,))
     assert model.interrupted_ or not turn_is_reached(whole, target, turn)
     again = SymbolicRegressor.resume(run_of(model))
     assert not again.interrupted_

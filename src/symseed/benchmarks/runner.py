@@ -31,7 +31,7 @@ from symseed.language.library import Library
 from symseed.language.population import Population
 from symseed.methods import Method
 from symseed.portfolio import portfolio
-from symseed.portfolio.portfolio import Turn
+from symseed.portfolio.progress import Turn
 from symseed.recovery.checker import REFERENCE_NMSE, Checker
 from symseed.scoring.evaluation import evaluate
 from symseed.scoring.regression import RegressionSettings, RegressionTask

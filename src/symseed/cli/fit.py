@@ -8,7 +8,7 @@ import platform
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import click
 import numpy as np
@@ -24,18 +24,17 @@ from symseed.errors import SettingsError
 from symseed.export.source import FORMATS, export
 from symseed.language.expression import Expression
 from symseed.regressor import settings_text
+from symseed.regressor.fitting import Observer
 from symseed.regressor.front import Equation, EquationFront
 from symseed.regressor.regressor import SymbolicRegressor
-from symseed.regressor.run import Run, RunData
+from symseed.regressor.run import Run
+from symseed.regressor.run_data import RunData
 from symseed.regressor.settings import Settings
-from symseed.regressor.target import Progress
 from symseed.search.budget import Budget
 from symseed.show.page import ReportContent, report_html
 from symseed.signals import Termination
 from symseed.text import plain
 from symseed.version import version
-
-Watch: TypeAlias = Callable[[int, Progress], None]
 
 INTERRUPTED, TERMINATED = 130, 143
 """Exit codes: Ctrl-C, and a signal to end. What was found by then has been printed and kept."""
@@ -87,18 +86,26 @@ def fit(
     if in_memory or context.get_parameter_source("output_directory") is not ParameterSource.DEFAULT:
         values["output_directory"] = None if in_memory else output_directory
     values |= settings_text.read_changes(changes)
-    settings = Settings.of(values)
-    settings.plan()
-    read = RunData(X, y, np.ones(len(X)), tuple(names), True, len(targets) > 1, targets, Path(data).name)
+    plan = Settings.of(values).plan()
+    read = RunData(
+        X,
+        y,
+        np.ones(len(X)),
+        tuple(names),
+        has_labels=True,
+        is_multiple=len(targets) > 1,
+        targets=targets,
+        source=Path(data).name,
+    )
     read = _with_units(read, unit_texts)
-    seed = int(check_random_state(settings.random_state).randint(2**31 - 1))
+    seed = int(check_random_state(plan.given.random_state).randint(2**31 - 1))
 
-    def search(watch: Watch | None) -> SymbolicRegressor:
+    def search(observers: tuple[Observer, ...]) -> SymbolicRegressor:
         model = SymbolicRegressor(**values)
-        model.fit_data(read, labels=tuple(names), seed=seed, watch=watch)
+        model.fit_data(plan, read, labels=tuple(names), seed=seed, observers=observers)
         return model
 
-    _follow(search, settings, targets, as_json=as_json)
+    _follow(search, plan.given, targets, as_json=as_json)
 
 
 @click.command()
@@ -113,8 +120,8 @@ def resume(run: str, changes: tuple[str, ...], as_json: bool) -> None:
     values = settings_text.read_changes(changes)
     opened = Run.read(Path(run), **values)
 
-    def search(watch: Watch | None) -> SymbolicRegressor:
-        return SymbolicRegressor.resume(run, watch=watch, **values)
+    def search(observers: tuple[Observer, ...]) -> SymbolicRegressor:
+        return SymbolicRegressor.resume(run, observers=observers, **values)
 
     _follow(search, opened.settings, opened.data.targets, as_json=as_json)
 
@@ -166,7 +173,7 @@ def report(run: str, output: str | None) -> None:
             units=data.units_of(place),
             history=opened.history(place),
             settings=settings_text.to_values(opened.settings),
-            reason=front.reason,
+            reason=front.reason.value,
             seed=opened.seed,
             versions={"symseed": version(), "Python": platform.python_version(), "NumPy": np.__version__},
             code=_exports(front.equations[chosen].expression),
@@ -225,7 +232,11 @@ def _heading(target: str) -> str:
 
 
 def _follow(
-    search: Callable[[Watch | None], SymbolicRegressor], settings: Settings, targets: tuple[str, ...], *, as_json: bool
+    search: Callable[[tuple[Observer, ...]], SymbolicRegressor],
+    settings: Settings,
+    targets: tuple[str, ...],
+    *,
+    as_json: bool,
 ) -> None:
     """Run a search under a display, and print what it found."""
     plan = settings.plan()
@@ -233,10 +244,10 @@ def _follow(
     try:
         with ending:
             if as_json:
-                model = search(None)
+                model = search(())
             else:
                 with Display(targets, Budget(plan.max_evals, plan.max_time), settings.model_selection) as display:
-                    model = search(display.watch)
+                    model = search((display.watch,))
     except KeyboardInterrupt:
         click.echo("symseed: The search was ended before there was a formula to keep.", err=True)
         sys.exit(TERMINATED if ending.is_terminated else INTERRUPTED)
@@ -267,7 +278,7 @@ def _record(target: str, front: EquationFront, rule: str) -> dict[str, Any]:
         "target": target,
         "equation": rows[chosen]["equation"],
         "index": chosen,
-        "reason": front.reason,
+        "reason": front.reason.value,
         "front": rows,
     }
 

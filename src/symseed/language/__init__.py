@@ -5,6 +5,8 @@ from __future__ import annotations
 from symseed.language.expression import Expression
 from symseed.language.library import Library
 from symseed.language.population import Population
+from symseed.language.row import Row
 from symseed.language.tokens import Token, TokenKind
+from symseed.language.writer import Writer
 
-__all__ = ["Expression", "Library", "Population", "Token", "TokenKind"]
+__all__ = ["Expression", "Library", "Population", "Row", "Token", "TokenKind", "Writer"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from symseed.portfolio.pool import Formula
-from symseed.portfolio.portfolio import Portfolio, PortfolioSettings, PortfolioState, Solution, Turn, run
-from symseed.portfolio.progress import Moment
+from symseed.portfolio.portfolio import Portfolio, Solution, run
+from symseed.portfolio.progress import Moment, Turn
+from symseed.portfolio.settings import PortfolioSettings
+from symseed.portfolio.states import PortfolioState
 from symseed.portfolio.track import Track
 
 __all__ = ["Formula", "Moment", "Portfolio", "PortfolioSettings", "PortfolioState", "Solution", "Track", "Turn", "run"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -30,10 +32,34 @@ class Formula:
     description: float
     """Nats of the formula and of the data given it: the smallest is the choice."""
 
-    @property
-    def part(self) -> Row:
-        """The formula as something to write with."""
-        return self.expression.row
+
+Kept = TypeVar("Kept")
+
+
+def pareto(
+    items: Iterable[Kept], choice: Kept, formula_of: Callable[[Kept], Formula], *, least_gain: float = 0.0
+) -> list[Kept]:
+    """Return the Pareto front: of each length the shortest description, where it errs less than all shorter ones.
+
+    Args:
+        items: candidates; `formula_of` gives the formula of each.
+        choice: is on the front, whatever it errs.
+        least_gain: share of the error that is not worth a longer formula.
+    """
+    by_size = {len(formula_of(choice).expression): choice}
+    for item in items:
+        formula = formula_of(item)
+        known = by_size.get(len(formula.expression))
+        if known is None or (known is not choice and formula.description < formula_of(known).description):
+            by_size[len(formula.expression)] = item
+    front: list[Kept] = []
+    least = math.inf
+    for size in sorted(by_size):
+        error = formula_of(by_size[size]).mean_square
+        if error < least * (1.0 - least_gain) or by_size[size] is choice:
+            front.append(by_size[size])
+            least = min(least, error)
+    return front
 
 
 class Pool:
@@ -72,16 +98,16 @@ class Pool:
         ]
 
     @property
-    def parts(self) -> tuple[Row, ...]:
-        """All formulas, as something to write with."""
-        return tuple(formula.part for formula in self._by_length.values())
+    def rows(self) -> tuple[Row, ...]:
+        """All formulas as rows."""
+        return tuple(formula.expression.row for formula in self._by_length.values())
 
     @property
     def number(self) -> Row:
         """The best mere number."""
         number = self._number or self._fallback
         assert number is not None, "the mean of y was put in first"
-        return number.part
+        return number.expression.row
 
     @property
     def best(self) -> Formula | None:
@@ -97,16 +123,9 @@ class Pool:
         return sorted(self._by_length.values(), key=lambda formula: formula.description)[:count]
 
     def front(self) -> tuple[Formula, ...]:
-        """Return the best of each length that errs less than every shorter one; and the choice, whatever it errs."""
-        out: list[Formula] = []
-        best, formulas = self.best, dict(self._by_length)
-        if best is not None and best is self._number:  # a variable alone may have the shorter description
-            formulas[len(best.expression)] = best
-        for size in sorted(formulas):
-            formula = formulas[size]
-            if not out or formula.mean_square < min(shorter.mean_square for shorter in out) or formula is best:
-                out.append(formula)
-        return tuple(out)
+        """Return the Pareto front, with the choice on it."""
+        best = self.best
+        return () if best is None or not self._by_length else tuple(pareto(self._by_length.values(), best, _itself))
 
     @property
     def is_solved(self) -> bool:
@@ -119,3 +138,7 @@ class Pool:
         values = [value for value in self.best.expression.constants if not np.isnan(value)]
         fitted = sum(simple_numbers.cost(value) is None for value in values)
         return small and fitted <= max(1, len(self._dataset) // 4)
+
+
+def _itself(formula: Formula) -> Formula:
+    return formula

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy.typing as npt
@@ -10,8 +11,9 @@ import numpy.typing as npt
 from symseed.completion.completer import CompletionCounts
 from symseed.language.library import Library
 from symseed.language.population import Population
+from symseed.language.row import Row
 from symseed.language.writer import Writer
-from symseed.portfolio.portfolio import PortfolioSettings, PortfolioState
+from symseed.portfolio.settings import PortfolioSettings
 from symseed.portfolio.track import TrackState
 from symseed.scoring.task import Scored
 from symseed.search.search import Snapshot
@@ -21,6 +23,22 @@ Arrays: TypeAlias = dict[str, npt.NDArray[Any]]
 
 _COUNTS = ("rounds", "charged", "evaluated", "unique", "seconds")
 _SCORES = ("reward", "solved", "failure", "position", "computed")
+
+
+@dataclass(frozen=True, slots=True)
+class PortfolioState:
+    """A portfolio between two epochs: all that its next turn depends on, beside what it was made with."""
+
+    turn: int
+    unchanged: int
+    seconds: float
+    charged: int
+    """Formulas that were no search's."""
+    formulas: tuple[Row, ...]
+    """The best of each length."""
+    number: Row
+    """The best mere number."""
+    tracks: tuple[TrackState, ...]
 
 
 def pack(state: PortfolioState, library: Library) -> tuple[Arrays, dict[str, Any]]:

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from symseed.completion.completer import CompletionCounts
-from symseed.data.dataset import Dataset
+from symseed.completion import CompletionCounts
+from symseed.data import Dataset
 from symseed.errors import SettingsError
-from symseed.language.library import Library
-from symseed.language.population import Population
-from symseed.language.row import Row
+from symseed.language import Library, Population, Row, Writer
 from symseed.language.tokens import literal
-from symseed.language.writer import Writer
 from symseed.portfolio.pool import SOLVED_NMSE
+from symseed.scoring import Metric, RegressionSettings, RegressionTask, Scored
 from symseed.scoring.description import description_lengths
-from symseed.scoring.regression import RegressionSettings, RegressionTask, best_scaling
-from symseed.scoring.reward import Metric
-from symseed.scoring.task import Scored
-from symseed.search.budget import Budget, StopReason
+from symseed.scoring.regression import best_scaling
+from symseed.search import Search, SearchSettings, Snapshot, Step, StopReason
+from symseed.search.budget import Timer
 from symseed.search.elite import Front
-from symseed.search.search import Search, SearchSettings, Snapshot, Step
-from symseed.space.constraints import Constraint
-from symseed.space.priors import SoftLength
-from symseed.space.space import SearchSpace
+from symseed.search.streams import Stream, derived
+from symseed.space import Constraint, SearchSpace, SoftLength
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,33 +67,33 @@ class TrackState:
 
 
 @dataclass(frozen=True, slots=True)
-class Common:
+class TrackContext:
     """What all tracks of a portfolio have in common."""
 
     library: Library
     writer: Writer
-    """What writes formulas of all tracks down."""
+    """Writes formulas of all tracks down."""
     sample: Dataset
     """The data that tracks see."""
     constraints: tuple[Constraint, ...]
     """What no formula may be."""
-    budget: Budget
-    """Of all tracks together."""
+    timer: Timer
+    """The budget of all tracks together."""
     threads: int
-    """Of scoring."""
+    """How many threads score."""
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds that are left to all tracks; None: as many as they need."""
+        limit = self.timer.budget.seconds
+        return None if limit is None else max(limit - self.timer.elapsed, 1e-3)
 
 
 class TrackRun:
     """A track under way."""
 
-    def __init__(
-        self, track: Track, common: Common, *, seed: int, begin: TrackState | None, left: float | None
-    ) -> None:
-        """Prepare the search; it begins where `begin` says, if not at its first step.
-
-        Args:
-            left: seconds that are left to all tracks together; None: as many as they need.
-        """
+    def __init__(self, track: Track, common: TrackContext, *, seed: int, begin: TrackState | None) -> None:
+        """Prepare the search; it begins where `begin` says, if not at its first step."""
         self._track, self._common = track, common
         library = track.library(common.library)
         space = SearchSpace(
@@ -116,13 +111,13 @@ class TrackRun:
         if begin is not None and begin.front is not None:
             self._front.add(begin.front)
         self._begin = None if begin is None else begin.search
-        before = 0.0 if self._begin is None else self._begin.seconds
+        before, left = 0.0 if self._begin is None else self._begin.seconds, common.seconds_left
         self._search = Search(
             space,
             task,
             track.settings,
             seed=seed,
-            budget=replace(common.budget, seconds=None if left is None else before + left),
+            budget=replace(common.timer.budget, seconds=None if left is None else before + left),
             watch=self._front.add,
             begin=self._begin,
         )
@@ -195,3 +190,70 @@ class TrackRun:
     def completion(self) -> CompletionCounts:
         """What completion did."""
         return CompletionCounts() if self._now is None else self._now.completion
+
+
+class Tracks:
+    """The searches of a portfolio, which take turns."""
+
+    def __init__(
+        self,
+        tracks: Sequence[tuple[int, Track]],
+        common: TrackContext,
+        *,
+        seed: int,
+        begin: Sequence[TrackState] | None,
+    ) -> None:
+        """Prepare the searches: each track with its place among those of the settings, which decides its seed."""
+        self.common = common
+        self._tracks, self._seed = tracks, seed
+        self._runs = self._begun((None,) * len(tracks) if begin is None else begin)
+
+    def _begun(self, states: Sequence[TrackState | None]) -> list[TrackRun]:
+        return [
+            TrackRun(track, self.common, seed=derived(self._seed, Stream.TRACK, place), begin=begin)
+            for (place, track), begin in zip(self._tracks, states, strict=True)
+        ]
+
+    def __iter__(self) -> Iterator[TrackRun]:
+        """Give the searches in the order of their turns."""
+        return iter(self._runs)
+
+    def next_epoch(self) -> tuple[TrackState, ...]:
+        """Begin every search anew from its state, and return the states."""
+        states = tuple(run.state for run in self._runs)
+        self._runs = self._begun(states)
+        return states
+
+    def best(self, count: int) -> list[Row]:
+        """Return so many formulas of the shortest description of each."""
+        return [row for run in self._runs for row in run.best(count)]
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether Ctrl-C ended one of them."""
+        return any(run.is_interrupted for run in self._runs)
+
+    @property
+    def charged(self) -> int:
+        """Expressions that count against the budget."""
+        return sum(run.charged for run in self._runs)
+
+    @property
+    def evaluated(self) -> int:
+        """Expressions that were evaluated."""
+        return sum(run.evaluated for run in self._runs)
+
+    @property
+    def unique(self) -> int:
+        """Different ones among them."""
+        return sum(run.unique for run in self._runs)
+
+    @property
+    def completion(self) -> CompletionCounts:
+        """What completion did."""
+        counts = [run.completion for run in self._runs]
+        return CompletionCounts(
+            sum(count.lookups for count in counts),
+            sum(count.hits for count in counts),
+            sum(count.splices for count in counts),
+        )

@@ -5,9 +5,8 @@ from __future__ import annotations
 import difflib
 import html
 import itertools
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,29 +17,50 @@ from symseed.errors import SettingsError
 from symseed.export import notation
 from symseed.language.expression import Expression
 from symseed.language.tokens import TokenKind
+from symseed.portfolio.pool import Formula, pareto
 from symseed.scoring.description import shortest
+from symseed.search.budget import StopReason
 
-_NOTHING = 1e-9  # share of the loss that is not worth a longer formula: often the same one, rounded otherwise
+_LEAST_GAIN = 1e-9
+"""Share of the loss that is not worth a longer formula: often it is the same one, rounded otherwise."""
 RULES = ("best", "accuracy", "score", "bic", "mdl")
 """The rules of `model_selection`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A formula in the user's own units, with its loss on all samples."""
+
+    formula: Formula
+    loss: float
 
 
 @dataclass(frozen=True, slots=True)
 class Equation:
     """One formula of a front."""
 
-    expression: Expression
-    """In the user's own units; `str` of it is the formula as text."""
-    complexity: int
-    """Number of tokens."""
+    formula: Formula
+    """In the user's own units. Its `mean_square` is the loss in units in which squares neither overflow nor vanish:
+    what formulas are compared by."""
     loss: float
     """Mean of `predict`'s squared errors, or other losses, on the data that were fitted, weighted as they were."""
     score: float
     """By how much the logarithm of the loss falls per token, from the formula before; 0 for the first."""
-    description: float
-    """Nats of the formula and of the data given it."""
-    share: float
-    """The loss in units in which squares neither overflow nor vanish: what formulas are compared by."""
+
+    @property
+    def expression(self) -> Expression:
+        """The formula; `str` of it is its text."""
+        return self.formula.expression
+
+    @property
+    def complexity(self) -> int:
+        """Number of tokens."""
+        return len(self.formula.expression)
+
+    @property
+    def description(self) -> float:
+        """Nats of the formula and of the data given it (minimum description length)."""
+        return self.formula.description
 
     def __str__(self) -> str:
         """Return the formula as text."""
@@ -52,31 +72,43 @@ class EquationFront:
     """What was found for one target: the best formulas of growing complexity."""
 
     equations: tuple[Equation, ...]
-    reason: str
-    """Why the search ended, in a sentence."""
+    reason: StopReason
+    """Why the search ended."""
     rows: int
-    """How many rows spoke for it."""
+    """How many samples the search looked at."""
     rounding: float
     """The share of the loss that is rounding."""
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate], reason: StopReason, *, rows: int, rounding: float) -> EquationFront:
+        """Return the Pareto front of candidates, with the one that `best` chooses on it."""
+        formulas = [candidate.formula for candidate in candidates]
+        choice = candidates[_shortest(formulas)]
+        kept = pareto(candidates, choice, lambda candidate: candidate.formula, least_gain=_LEAST_GAIN)
+        scores = [0.0]
+        for before, after in itertools.pairwise(candidate.formula for candidate in kept):
+            fall = _log(before.mean_square, rounding) - _log(after.mean_square, rounding)
+            scores.append(fall / (len(after.expression) - len(before.expression)))
+        pairs = zip(kept, scores, strict=True)
+        return cls(tuple(Equation(item.formula, item.loss, score) for item, score in pairs), reason, rows, rounding)
 
     def choice(self, rule: str) -> int:
         """Return the row that a rule chooses."""
         check_rule(rule)
         if rule == "best":
-            return _shortest(self.equations)
+            return _shortest([equation.formula for equation in self.equations])
         return int(np.argmin([self._cost(equation, rule) for equation in self.equations]))
 
     def _cost(self, equation: Equation, rule: str) -> float:
         if rule == "accuracy":
-            return equation.share
+            return equation.formula.mean_square
         if rule == "score":
             return -equation.score
         if rule == "bic":
             fitted = sum(token.kind is TokenKind.CONSTANT for token in equation.expression.tokens)
-            return self.rows * arithmetic.log(max(equation.share, self.rounding)) + fitted * arithmetic.log(
-                float(self.rows)
-            )
-        return equation.description
+            error = _log(equation.formula.mean_square, self.rounding)
+            return self.rows * error + fitted * arithmetic.log(float(self.rows))
+        return equation.formula.description
 
     def frame(self) -> pd.DataFrame:
         """Return the formulas as a data frame."""
@@ -100,7 +132,7 @@ class EquationFront:
             mark = ">>>>" if i == chosen else "    "
             text = str(equation) if len(str(equation)) <= 100 else f"{str(equation)[:97]}..."
             lines.append(f"{mark} {equation.complexity:>10}  {equation.loss:>10.4g}  {equation.score:>8.3g}  {text}")
-        return "\n".join([*lines, self.reason])
+        return "\n".join([*lines, self.reason.value])
 
     def html(self, rule: str) -> str:
         """Return the formulas as a table in HTML, with the choice marked; every name in it is escaped."""
@@ -112,35 +144,17 @@ class EquationFront:
             style = ' style="font-weight:bold"' if i == chosen else ""
             rows.append(f"<tr{style}><td>{'&#9656;' if i == chosen else ''}</td>{numbers}{formula}</tr>")
         head = "<tr><th></th><th>complexity</th><th>loss</th><th>score</th><th>equation</th></tr>"
-        return f"<table>{head}{''.join(rows)}</table><p>{html.escape(self.reason)}</p>"
+        return f"<table>{head}{''.join(rows)}</table><p>{html.escape(self.reason.value)}</p>"
 
 
-def pareto(candidates: Sequence[Equation], rounding: float) -> tuple[Equation, ...]:
-    """Return the best of each complexity, none worse than a shorter one, and the one that `best` chooses."""
-    choice = candidates[_shortest(candidates)]
-    by_size = {choice.complexity: choice}
-    for candidate in candidates:
-        known = by_size.get(candidate.complexity)
-        if known is None or (candidate.description < known.description and known is not choice):
-            by_size[candidate.complexity] = candidate
-    kept: list[Equation] = []
-    least = math.inf
-    for size in sorted(by_size):
-        equation = by_size[size]
-        if equation.share < least * (1.0 - _NOTHING) or equation is choice:
-            kept.append(equation)
-            least = min(least, equation.share)
-    scores = [0.0]
-    for before, after in itertools.pairwise(kept):
-        fall = arithmetic.log(max(before.share, rounding)) - arithmetic.log(max(after.share, rounding))
-        scores.append(fall / (after.complexity - before.complexity))
-    return tuple(replace(equation, score=score) for equation, score in zip(kept, scores, strict=True))
+def _log(mean_square: float, rounding: float) -> float:
+    return arithmetic.log(max(mean_square, rounding))
 
 
-def _shortest(equations: Sequence[Equation]) -> int:
+def _shortest(formulas: Sequence[Formula]) -> int:
     return shortest(
-        [equation.description for equation in equations],
-        [equation.expression.tokens[0].kind is TokenKind.CONSTANT for equation in equations],
+        [formula.description for formula in formulas],
+        [formula.expression.tokens[0].kind is TokenKind.CONSTANT for formula in formulas],
     )
 
 

@@ -6,9 +6,7 @@ import functools
 import html
 import numbers
 import os
-import sys
 import time
-import types
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
@@ -21,18 +19,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from symseed.arrays import Floats
 from symseed.data import frames
-from symseed.data.dataset import Dataset
 from symseed.errors import DataError, SettingsError
 from symseed.export import graphs, notation, source
 from symseed.language.expression import Expression
-from symseed.portfolio.progress import Moment
+from symseed.regressor.fitting import Fit, Observer, Outcome, search_targets
 from symseed.regressor.front import Equation, EquationFront
-from symseed.regressor.run import Run, RunData
+from symseed.regressor.run import Run
+from symseed.regressor.run_data import RunData
 from symseed.regressor.settings import LIMITS, NAMES, EarlyStop, Plan, Settings, suggestion
-from symseed.regressor.target import Progress, TargetSearch
-from symseed.search.budget import StopReason
+from symseed.search.streams import Stream, derived
 from symseed.show import figures
-from symseed.signals import Held
 
 _Given = ParamSpec("_Given")
 _DEFAULTS = Settings()
@@ -175,8 +171,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             SettingsError: naming a parameter that is out of range.
         """
         started = time.monotonic()
-        settings = self._settings()
-        settings.plan()
+        plan = self._settings().plan()
         if y is None:
             raise DataError("SymbolicRegressor requires y to be passed, but the target y is None.")
         table = frames.read(X)
@@ -194,34 +189,38 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         generator = check_random_state(self.random_state)
         # A warm start searches elsewhere than the fits before it.
         earlier = getattr(self, "_fits", 0) if self.warm_start else 0
-        seed = int(generator.randint(2**31 - 1)) + 15_485_863 * earlier
-        self.fit_data(data, labels=table.labels, seed=seed, started=started)
+        seed = derived(int(generator.randint(2**31 - 1)), Stream.WARM_START, earlier)
+        self.fit_data(plan, data, labels=table.labels, seed=seed, started=started)
         self._fits = earlier + 1
         return self
 
     def fit_data(
         self,
+        plan: Plan,
         data: RunData,
         *,
         labels: tuple[Hashable, ...] | None,
         seed: int,
         started: float | None = None,
-        watch: Callable[[int, Progress], None] | None = None,
+        observers: tuple[Observer, ...] = (),
     ) -> None:
-        """Search in data that have been read; for the command line, which watches.
+        """Search in data that have been read, by settings that have been checked; for the command line.
 
         Args:
             labels: what the columns are called where the data come from.
             started: since when `max_time` counts, by `time.monotonic`; None: from now.
-            watch: is told of every turn, and of which target.
+            observers: are told of every turn.
         """
-        settings = self._settings()
         known = self._known(data.names, data.y.shape[1])
         run = None
-        if settings.output_directory is not None:
+        if plan.given.output_directory is not None:
             texts = [[str(formula) for formula in formulas] for formulas in known]
-            run = Run.create(Path(settings.output_directory), settings, data, seed=seed, known=texts)
-        self._search(settings.plan(), data, labels, seed=seed, known=known, run=run, started=started, watch=watch)
+            run = Run.create(Path(plan.given.output_directory), plan.given, data, seed=seed, known=texts)
+        self._fit(Fit(plan, data, seed, known, run, observers, started), labels)
+
+    def _fit(self, fit: Fit, labels: tuple[Hashable, ...] | None) -> None:
+        folder = None if fit.run is None else fit.run.folder
+        search_targets(fit, lambda outcome: self._take(fit.data, labels, outcome, folder=folder))
 
     @classmethod
     def from_file(cls, run_directory: str | os.PathLike[str], **functions: Any) -> SymbolicRegressor:
@@ -239,10 +238,10 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if len(found) < run.data.y.shape[1]:
             raise DataError(f"`{run_directory}` has no formulas yet for every target. Resume it.")
         fronts = [item.front for _, item in sorted(found.items())]
+        histories = tuple(tuple(run.history(output)) for output in range(len(fronts)))
+        outcome = Outcome(tuple(fronts), histories, not all(item.is_final for item in found.values()))
         out = cls._of(run)
-        is_interrupted = not all(item.is_final for item in found.values())
-        histories = [run.history(output) for output in range(len(fronts))]
-        out._take(run.data, run.labels, fronts, histories, is_interrupted=is_interrupted, folder=run.folder)
+        out._take(run.data, run.labels, outcome, folder=run.folder)
         return out
 
     @classmethod
@@ -250,7 +249,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         cls,
         run_directory: str | os.PathLike[str],
         *,
-        watch: Callable[[int, Progress], None] | None = None,
+        observers: tuple[Observer, ...] = (),
         **changes: Any,
     ) -> SymbolicRegressor:
         """Go on with a run that was interrupted or killed, to the same formulas as if it had not been.
@@ -258,7 +257,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         A run that ended by itself stays as it is, unless its limits are raised.
 
         Args:
-            watch: is told of every turn, and of which target.
+            observers: are told of every turn, and of which target.
             changes: other limits (`max_time`, `max_evals`, `patience`, `early_stop_condition`), `n_jobs`, `verbosity`,
                 `model_selection`; and settings that were functions of yours, which no file can hold.
         """
@@ -270,7 +269,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         done = {} if is_longer else {output: item.front for output, item in found.items() if item.is_final}
         run.lock()
         known = [[Expression.parse(text, run.library(plan, formulas)) for text in formulas] for formulas in run.known]
-        out._search(plan, run.data, run.labels, seed=run.seed, known=known, run=run, watch=watch, done=done)
+        out._fit(Fit(plan, run.data, run.seed, known, run, observers, done=done), run.labels)
         return out
 
     @classmethod
@@ -280,90 +279,21 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _settings(self) -> Settings:
         return Settings(**{name: getattr(self, name) for name in NAMES})
 
-    def _search(
-        self,
-        plan: Plan,
-        data: RunData,
-        labels: tuple[Hashable, ...] | None,
-        *,
-        seed: int,
-        known: Sequence[Sequence[Expression]],
-        run: Run | None,
-        started: float | None = None,
-        watch: Callable[[int, Progress], None] | None,
-        done: Mapping[int, EquationFront] = types.MappingProxyType({}),
-    ) -> None:
-        """Search for every target that is not done, and take what is found."""
-        count = data.y.shape[1]
-        histories: list[list[Moment]] = [[] if run is None else run.history(output) for output in range(count)]
-        deadline = None if plan.max_time is None else (started or time.monotonic()) + plan.max_time
-        folder = None if run is None else run.folder
-        found: list[EquationFront] = []
-        is_interrupted = False
-        try:
-            for output in range(count):
-                if output in done:
-                    found.append(done[output])
-                    continue
-                dataset = Dataset.of(data.X, data.y[:, output], data.weights, data.names)
-                limit = None if deadline is None else (deadline - time.monotonic()) / (count - output)
-                search = TargetSearch(
-                    plan,
-                    dataset,
-                    seed=seed + 104_729 * output,
-                    seconds=limit,
-                    known=known[output],
-                    dimensions=data.dimensions(output),
-                    watch=_watcher(output, histories[output], run, watch, is_talking=plan.is_talking),
-                )
-                state = None if run is None else run.state(output, search.library, search.settings)
-                try:
-                    front = search.run(begin=state, is_at_once=is_interrupted)
-                except KeyboardInterrupt:
-                    so_far = search.so_far()
-                    if so_far is None:
-                        raise
-                    front = so_far
-                except Exception:
-                    # An alarm of the caller's, say: what was found by then is worth having. It is raised all the same.
-                    so_far = search.so_far()
-                    if so_far is not None and output == count - 1:
-                        self._take(data, labels, [*found, so_far], histories, is_interrupted=True, folder=folder)
-                    raise
-                with Held() as held:
-                    found.append(front)
-                    if run is not None:
-                        run.finish(output, front)
-                is_interrupted |= held.is_interrupted or front.reason == StopReason.INTERRUPTED.value
-        finally:
-            if run is not None:
-                run.close()
-        with Held():
-            self._take(data, labels, found, histories, is_interrupted=is_interrupted, folder=folder)
-
     def _take(
-        self,
-        data: RunData,
-        labels: tuple[Hashable, ...] | None,
-        found: list[EquationFront],
-        histories: Sequence[Sequence[Moment]],
-        *,
-        is_interrupted: bool,
-        folder: Path | None,
+        self, data: RunData, labels: tuple[Hashable, ...] | None, outcome: Outcome, *, folder: Path | None
     ) -> None:
         self.n_features_in_ = data.X.shape[1]
         self.__dict__.pop("feature_names_in_", None)
         if _are_texts(labels):
             self.feature_names_in_ = np.array(labels, dtype=object)
         self._labels = labels
-        self._fronts = tuple(found)
-        self._histories = tuple(tuple(history) for history in histories)
+        self._fronts, self._histories = outcome.fronts, outcome.histories
         self._is_multiple = data.is_multiple
-        reasons = [front.reason for front in found]
+        reasons = [front.reason.value for front in outcome.fronts]
         self.stop_reason_: str | list[str] = reasons if data.is_multiple else reasons[0]
-        self.interrupted_ = is_interrupted
+        self.interrupted_ = outcome.is_interrupted
         self.run_directory_ = None if folder is None else str(folder)
-        self.nout_ = len(found)
+        self.nout_ = len(outcome.fronts)
 
     def _known(self, names: tuple[str, ...], outputs: int) -> list[list[Expression]]:
         """The formulas that a warm start begins with, for each target."""
@@ -567,39 +497,3 @@ def _weights(values: Any, rows: int) -> Floats:
     if weights.max() == 0.0:
         raise DataError("`sample_weight` must not be zero in every row. Leave it out to weigh all rows alike.")
     return weights
-
-
-# --- Watching --------------------------------------------------------------------------------------------------------
-
-
-def _watcher(
-    output: int,
-    history: list[Moment],
-    run: Run | None,
-    watch: Callable[[int, Progress], None] | None,
-    *,
-    is_talking: bool,
-) -> Callable[[Progress], None]:
-    """Return what is told of every turn: the history, the run's folder, whoever else watches, and stderr."""
-
-    def tell(progress: Progress) -> None:
-        turn = progress.turn
-        formula = notation.to_text(progress.best)
-        while history and history[-1].charged >= turn.charged:  # after a resume, what was done before and is done again
-            history.pop()
-        history.append(Moment(seconds=turn.seconds, charged=turn.charged, loss=progress.loss, formula=formula))
-        if run is not None:
-            run.watch(output, progress)
-        if watch is not None:
-            watch(output, progress)
-        if is_talking and progress.turn.unchanged == 0:
-            _say(f"{progress.turn.seconds:7.1f} s  {progress.turn.charged:>10,} formulas  {progress.best}")
-
-    return tell
-
-
-def _say(line: str) -> None:
-    try:
-        sys.stderr.write(f"{line}\n")
-    except (OSError, ValueError):
-        return  # nobody listens, which is no reason to lose the search

@@ -11,8 +11,6 @@ Nothing in it is ever run: settings are text, formulas are read by our own parse
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import os
@@ -27,27 +25,23 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from symseed import files
-from symseed.arrays import Floats
 from symseed.errors import DataError, SettingsError
 from symseed.export import notation
-from symseed.language.expression import Expression
-from symseed.language.library import Library
+from symseed.language import Library
 from symseed.language.parsing import names_in
 from symseed.language.tokens import constant
-from symseed.portfolio import states
-from symseed.portfolio.portfolio import PortfolioSettings, PortfolioState
-from symseed.portfolio.progress import Moment
-from symseed.regressor import settings_text
-from symseed.regressor.front import Equation, EquationFront
+from symseed.portfolio import Moment, PortfolioSettings, PortfolioState
+from symseed.regressor import front_file, settings_text
+from symseed.regressor.checkpoints import SCHEMA, Checkpoints
+from symseed.regressor.front import EquationFront
+from symseed.regressor.prepare import MOST_COLUMNS
+from symseed.regressor.run_data import RunData, RunUnits
 from symseed.regressor.settings import LIMITS, NAMES, Plan, Settings
-from symseed.regressor.target import MOST_COLUMNS, Progress
-from symseed.search.budget import StopReason
-from symseed.space.constraints import Dimensions
-from symseed.space.dimensions import Dimension, UnitLike
+from symseed.regressor.target import Progress
+from symseed.search import StopReason
 from symseed.version import version
 
 if sys.version_info >= (3, 11):
@@ -55,84 +49,15 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-SCHEMA = 1
-"""Of the folder; one that is of another is refused."""
-
 CHANGEABLE = (*LIMITS, "model_selection", "n_jobs", "verbosity")
 """Settings of a run that may be others when it goes on."""
 
 _MOST_TEXT = 2**28
 """Bytes of a text file of a run: a long run of many columns writes some megabytes."""
-_MOST_STATE = 2**30
-"""Bytes of a checkpoint's arrays: a network's weights, and the best formulas."""
 _MOST_HEADER = 2**20
 """Bytes of a safetensors file beside its numbers."""
 
 _CONFIG, _DATA, _EVENTS, _CHECKPOINT = "config.toml", "data.safetensors", "events.jsonl", "checkpoint"
-
-
-@dataclass(frozen=True, slots=True)
-class RunData:
-    """What a run searches in."""
-
-    X: Floats  # (M, V)
-    y: Floats  # (M, K)
-    weights: Floats  # (M,)
-    names: tuple[str, ...]
-    """Of the columns."""
-    has_labels: bool
-    """Whether the columns' names were the user's own."""
-    is_multiple: bool
-    """Whether y came as a table."""
-    targets: tuple[str, ...]
-    """Names of y's columns."""
-    source: str = ""
-    """Where the data came from, for people."""
-    units: tuple[tuple[str, ...], tuple[str, ...]] | None = None
-    """Units of the columns and of the targets; None: there are none."""
-
-    def with_units(self, X_units: Any, y_units: Any) -> RunData:
-        """Return the same data with units, as `SymbolicRegressor.fit` takes them.
-
-        Raises:
-            SettingsError: naming the quantity whose unit cannot be read.
-        """
-        if X_units is None and y_units is None:
-            return self
-        targets = [y_units] * len(self.targets) if isinstance(y_units, str) or not self.is_multiple else y_units
-        if not isinstance(targets, Sequence) or len(targets) != len(self.targets):
-            raise SettingsError(
-                f"`y_units` must have a unit for each of {len(self.targets)} targets, but is {y_units!r}."
-            )
-        rules = [
-            Dimensions.of(self.names, X_units or {}, unit, target_name=name)
-            for name, unit in zip(self.targets, targets, strict=True)
-        ]
-        given = X_units or {}
-        listed = [given.get(name) for name in self.names] if isinstance(given, Mapping) else given
-        columns = tuple(_unit_text(unit, at) for unit, (_, at) in zip(listed, rules[0].variables, strict=True))
-        own = tuple(_unit_text(unit, rule.target) for unit, rule in zip(targets, rules, strict=True))
-        return replace(self, units=(columns, own))
-
-    def units_of(self, output: int) -> dict[str, str]:
-        """Return the units of the columns and of a target, by name."""
-        if self.units is None:
-            return {}
-        columns, targets = self.units
-        texts = zip((*self.names, self.targets[output]), (*columns, targets[output]), strict=True)
-        return {name: "" if text == "1" else text for name, text in texts}
-
-    def dimensions(self, output: int) -> Dimensions | None:
-        """Return what units say of the formulas for a target."""
-        if self.units is None:
-            return None
-        columns, targets = self.units
-        return Dimensions.of(self.names, columns, targets[output], target_name=self.targets[output])
-
-    @property
-    def arrays(self) -> dict[str, Floats]:
-        """The numbers."""
-        return {"X": self.X, "y": self.y, "weights": self.weights}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +78,7 @@ class Run:
         self.folder, self.settings, self.data, self.seed, self.known = folder, settings, data, seed, known
         self._lines: files.Lines | None = None
         self._has_warned = False
-        self._slot = "a"  # of the next checkpoint
+        self._checkpoints = Checkpoints(folder / _CHECKPOINT, self._search_digest)
         self._shown: dict[int, str] = {}
 
     # --- Making and opening ------------------------------------------------------------------------------------------
@@ -270,7 +195,7 @@ class Run:
             "has_labels": data.has_labels,
             "is_multiple": data.is_multiple,
             "rows": len(data.X),
-            "units": [] if data.units is None else [list(part) for part in data.units],
+            "units": [] if data.units is None else [list(data.units.columns), list(data.units.targets)],
             "sha256": digest,
         }
         head["known"] = [list(formulas) for formulas in self.known]
@@ -303,23 +228,23 @@ class Run:
         self._safely(lambda: self._append(event))
         state = progress.state
         if state is not None and state.turn == turn.index and turn.reason is None:
-            self._safely(lambda: self._save_state(output, state, progress.library))
+            self._safely(lambda: self._checkpoints.save(output, state, progress.library))
             if self._shown.get(output) != str(progress.best):
                 self._shown[output] = str(progress.best)
                 front = progress.front()
-                self._safely(lambda: files.replace(self._front_path(output), _csv(front).encode()))
+                self._safely(lambda: files.replace(self._front_path(output), front_file.to_csv(front).encode()))
 
     def finish(self, output: int, front: EquationFront) -> None:
         """Keep what was found for a target."""
-        is_final = front.reason != StopReason.INTERRUPTED.value
+        is_final = front.reason is not StopReason.INTERRUPTED
 
         def write() -> None:
-            files.replace(self._front_path(output), _csv(front).encode())
+            files.replace(self._front_path(output), front_file.to_csv(front).encode())
             self._append(
                 {
                     "event": "found",
                     "output": output,
-                    "reason": front.reason,
+                    "reason": front.reason.value,
                     "rows": front.rows,
                     "rounding": front.rounding,
                     "is_final": is_final,
@@ -331,23 +256,6 @@ class Run:
     def _append(self, event: Mapping[str, Any]) -> None:
         if self._lines is not None:
             self._lines.append(event)
-
-    def _save_state(self, output: int, state: PortfolioState, library: Library) -> None:
-        arrays, values = states.pack(state, library)
-        content = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
-        # The older of the two gives way. The manifest comes last: with an old one the arrays are of no use.
-        name, self._slot = self._slot, _other(self._slot)
-        manifest = {
-            "schema": SCHEMA,
-            "version": version(),
-            "settings": self._search_digest,
-            "output": output,
-            "sha256": files.digest(content),
-            "state": values,
-        }
-        folder = self.folder / _CHECKPOINT
-        files.replace(folder / f"{name}.safetensors", content)
-        files.replace(folder / f"{name}.json", json.dumps(manifest).encode())
 
     def _safely(self, write: Callable[[], None]) -> None:
         """Write; where that fails the search goes on in memory, and a warning says so once."""
@@ -424,52 +332,16 @@ class Run:
             path = self._front_path(output)
             if not os.path.lexists(path):
                 continue
-            end = ends.get(output, {"reason": "The search has not ended.", "is_final": False})
-            equations = _read_csv(path, lambda formulas: self.library(plan, formulas))
+            end = ends.get(output, {"reason": StopReason.NOT_ENDED.value, "is_final": False})
+            equations = front_file.read(path, lambda formulas: self.library(plan, formulas))
             rows, rounding = end.get("rows", len(self.data.X)), end.get("rounding", 0.0)
-            front = EquationFront(equations, str(end["reason"]), int(rows), float(rounding))
+            front = EquationFront(equations, _reason(end["reason"], path), int(rows), float(rounding))
             out[output] = Found(front, bool(end["is_final"]))
         return out
 
     def state(self, output: int, library: Library, settings: PortfolioSettings) -> PortfolioState | None:
         """Return where the search for a target was; None where there is nothing to go on from."""
-        best: PortfolioState | None = None
-        for name in "ab":
-            state = self._state_at(name, output, library, settings)
-            if state is not None and (best is None or state.turn > best.turn):
-                best, self._slot = state, _other(name)
-        return best
-
-    def _state_at(self, name: str, output: int, library: Library, settings: PortfolioSettings) -> PortfolioState | None:
-        folder = self.folder / _CHECKPOINT
-        if not os.path.lexists(folder / f"{name}.json"):
-            return None
-        try:
-            manifest = json.loads(files.read(folder / f"{name}.json", _MOST_TEXT))
-            kind = (manifest["schema"], manifest["version"], manifest["settings"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            self._warn_of(folder / name, error)
-            return None
-        if kind[:2] != (SCHEMA, version()):
-            raise DataError(
-                f"The checkpoint in `{folder}` is of symseed {kind[1]}, and this is {version()}: it would "
-                "not go on to the same answer. Use that version, or fit anew."
-            )
-        if kind[2] != self._search_digest:
-            raise DataError(
-                f"The checkpoint in `{folder}` is of other settings than those in {_CONFIG}: it would not go on to the "
-                "same answer. Put these back, or fit anew."
-            )
-        try:
-            if manifest["output"] != output:
-                return None
-            content = files.read(folder / f"{name}.safetensors", _MOST_STATE)
-            if files.digest(content) != manifest["sha256"]:
-                raise ValueError("its hash is another")
-            return states.unpack(load(content), manifest["state"], library, settings)
-        except (OSError, ValueError, KeyError, TypeError, AssertionError, SafetensorError) as error:
-            self._warn_of(folder / name, error)
-            return None
+        return self._checkpoints.newest(output, library, settings)
 
     @property
     def _search_digest(self) -> str:
@@ -480,54 +352,8 @@ class Run:
         }
         return files.digest(json.dumps([self.seed, decisive], sort_keys=True).encode())
 
-    def _warn_of(self, path: Path, error: Exception) -> None:
-        warnings.warn(
-            f"The checkpoint `{path}` is damaged ({error}). The run goes on from the one before it, or from the start: "
-            "the answer is the same.",
-            RuntimeWarning,
-            stacklevel=4,
-        )
-
     def _front_path(self, output: int) -> Path:
         return self.folder / ("front.csv" if output == 0 else f"front-{output + 1}.csv")
-
-
-# --- Formulas and data as files --------------------------------------------------------------------------------------
-
-_COLUMNS = ("Complexity", "Loss", "Score", "Equation", "Description", "Share")
-
-
-def _csv(front: EquationFront) -> str:
-    buffer = io.StringIO()
-    # Before Python 3.13 a carriage return alone does not make `csv` quote a field, and would end the line.
-    has_returns = any("\r" in str(item) for item in front.equations)
-    writer = csv.writer(buffer, lineterminator="\n", quoting=csv.QUOTE_ALL if has_returns else csv.QUOTE_MINIMAL)
-    writer.writerow(_COLUMNS)
-    for item in front.equations:
-        numbers = [repr(float(value)) for value in (item.loss, item.score, item.description, item.share)]
-        writer.writerow([item.complexity, *numbers[:2], str(item), *numbers[2:]])
-    return buffer.getvalue()
-
-
-def _read_csv(path: Path, library_of: Callable[[list[str]], Library]) -> tuple[Equation, ...]:
-    try:
-        rows = list(csv.DictReader(io.StringIO(files.read(path, _MOST_TEXT).decode(), newline="")))
-        if not rows:
-            raise ValueError("it has no formula")
-        library = library_of([row["Equation"] for row in rows])
-        return tuple(
-            Equation(
-                Expression.parse(row["Equation"], library),
-                int(row["Complexity"]),
-                float(row["Loss"]),
-                float(row["Score"]),
-                float(row["Description"]),
-                float(row["Share"]),
-            )
-            for row in rows
-        )
-    except (OSError, KeyError, TypeError, ValueError, csv.Error) as error:
-        raise DataError(f"`{path}` must hold a front of formulas, but cannot be read: {error}") from error
 
 
 def _read_data(path: Path, described: Mapping[str, Any]) -> RunData:
@@ -539,26 +365,25 @@ def _read_data(path: Path, described: Mapping[str, Any]) -> RunData:
     if files.digest(content) != described["sha256"]:
         raise DataError(f"`{path}` does not hold the data that the run began with. Fit anew, or put them back.")
     arrays: dict[str, npt.NDArray[Any]] = load(content)
+    names, targets = tuple(described["names"]), tuple(described["targets"])
     return RunData(
         arrays["X"],
         arrays["y"],
         arrays["weights"],
-        tuple(described["names"]),
-        bool(described["has_labels"]),
-        bool(described["is_multiple"]),
-        tuple(described["targets"]),
-        str(described["source"]),
-        (tuple(described["units"][0]), tuple(described["units"][1])) if described["units"] else None,
+        names,
+        has_labels=bool(described["has_labels"]),
+        is_multiple=bool(described["is_multiple"]),
+        targets=targets,
+        source=str(described["source"]),
+        units=RunUnits.of(names, targets, *described["units"]) if described["units"] else None,
     )
 
 
-def _unit_text(unit: UnitLike, dimension: Dimension) -> str:
-    """A unit as it was given; its dimension where that was no text."""
-    return unit if isinstance(unit, str) else str(dimension)
-
-
-def _other(slot: str) -> str:
-    return "b" if slot == "a" else "a"
+def _reason(text: str, path: Path) -> StopReason:
+    try:
+        return StopReason(text)
+    except ValueError:
+        raise DataError(f"`{path}` must have a reason why its search ended, but it is {text!r}.") from None
 
 
 def _new_folder(parent: Path) -> Path:

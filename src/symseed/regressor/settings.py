@@ -18,7 +18,7 @@ from symseed.data.losses import Loss
 from symseed.errors import SettingsError
 from symseed.language.tokens import ALIASES, OPERATORS, Token, custom
 from symseed.methods import Method
-from symseed.portfolio.portfolio import PortfolioSettings
+from symseed.portfolio.settings import PortfolioSettings
 from symseed.portfolio.track import Track
 from symseed.regressor.front import check_rule
 from symseed.space.constraints import ArgumentSizes, Constraint, Nesting
@@ -81,9 +81,7 @@ class Settings:
         operators += _operators(self.unary_operators, "unary_operators", 1)
         if not operators:
             raise SettingsError("A formula needs an operator, but `binary_operators` and `unary_operators` are empty.")
-        settings = method.portfolio or PortfolioSettings(
-            (Track(method.settings, method.max_length, method.constraints, True, 1, method.soft_length),), None
-        )
+        settings = method.portfolio or _alone(method)
         longest = max(track.max_length for track in settings.tracks)
         maxsize = longest if self.maxsize is None else _whole(self.maxsize, "maxsize", 1)
         max_time = self.max_time
@@ -100,6 +98,7 @@ class Settings:
         if self.output_directory is not None:
             _checked(self.output_directory, "output_directory", (str, os.PathLike), "the path of a folder")
         return Plan(
+            given=self,
             method=method,
             settings=replace(
                 settings.with_max_length(maxsize),
@@ -121,15 +120,17 @@ class Settings:
 
 
 NAMES = tuple(field.name for field in fields(Settings))
-"""Of every setting."""
+"""The names of all settings."""
 LIMITS = ("max_evals", "max_time", "patience", "early_stop_condition")
-"""Of those that say when to end."""
+"""The names of the settings that say when to end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Settings, checked and completed by the method's own."""
 
+    given: Settings
+    """As the user gave them."""
     method: Method
     settings: PortfolioSettings
     operators: tuple[Token, ...]
@@ -142,6 +143,19 @@ class Plan:
     patience: int | None
     threads: int
     is_talking: bool
+
+
+def _alone(method: Method) -> PortfolioSettings:
+    """A method of the paper's as a portfolio of one track, with fitted constants and without assembly."""
+    track = Track(
+        method.settings,
+        max_length=method.max_length,
+        constraints=method.constraints,
+        constants=True,
+        rounds=1,
+        soft_length=method.soft_length,
+    )
+    return PortfolioSettings((track,), assembly=None)
 
 
 def suggestion(name: str) -> str:

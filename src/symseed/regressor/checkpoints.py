@@ -1,0 +1,113 @@
+"""The last two states of a search on disk, each with a manifest that has its hash."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from symseed import files
+from symseed.errors import DataError
+from symseed.language import Library
+from symseed.portfolio import PortfolioSettings, PortfolioState, states
+from symseed.version import version
+
+SCHEMA = 1
+"""Version of the files of a run; those of another are refused."""
+_MOST_MANIFEST, _MOST_STATE = 2**28, 2**30
+"""Most bytes of a manifest, and of the arrays: a network's weights, and the best formulas."""
+
+
+class Checkpoints:
+    """A folder with two slots: the older state gives way to the newest."""
+
+    def __init__(self, folder: Path, digest: str) -> None:
+        """Take the folder, and the hash of all that decides what is searched."""
+        self._folder, self._digest = folder, digest
+        self._slot = "a"  # of the next checkpoint
+
+    def save(self, output: int, state: PortfolioState, library: Library) -> None:
+        """Keep the state of the search for a target."""
+        arrays, values = states.pack(state, library)
+        content = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
+        # The manifest comes last: with an old one the arrays are of no use.
+        name, self._slot = self._slot, _other(self._slot)
+        manifest = {
+            "schema": SCHEMA,
+            "version": version(),
+            "settings": self._digest,
+            "output": output,
+            "sha256": files.digest(content),
+            "state": values,
+        }
+        files.replace(self._folder / f"{name}.safetensors", content)
+        files.replace(self._folder / f"{name}.json", json.dumps(manifest).encode())
+
+    def newest(self, output: int, library: Library, settings: PortfolioSettings) -> PortfolioState | None:
+        """Return where the search for a target was; None where there is nothing to go on from.
+
+        Raises:
+            DataError: where a checkpoint is of another version or of other settings.
+        """
+        best: PortfolioState | None = None
+        for name in "ab":
+            state = self._at(name, output, library, settings)
+            if state is not None and (best is None or state.turn > best.turn):
+                best, self._slot = state, _other(name)
+        return best
+
+    def _at(self, name: str, output: int, library: Library, settings: PortfolioSettings) -> PortfolioState | None:
+        manifest = self._manifest(name)
+        if manifest is None:
+            return None
+        try:
+            if manifest["output"] != output:
+                return None
+            content = files.read(self._folder / f"{name}.safetensors", _MOST_STATE)
+            if files.digest(content) != manifest["sha256"]:
+                raise ValueError("its hash is another")
+            return states.unpack(load(content), manifest["state"], library, settings)
+        except (OSError, ValueError, KeyError, TypeError, AssertionError, SafetensorError) as error:
+            self._warn_of(name, error)
+            return None
+
+    def _manifest(self, name: str) -> dict[str, Any] | None:
+        """The manifest of a slot; None where there is none, or a damaged one."""
+        path = self._folder / f"{name}.json"
+        if not os.path.lexists(path):
+            return None
+        try:
+            manifest: dict[str, Any] = json.loads(files.read(path, _MOST_MANIFEST))
+            kind = (manifest["schema"], manifest["version"], manifest["settings"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            self._warn_of(name, error)
+            return None
+        if kind[:2] != (SCHEMA, version()):
+            raise DataError(
+                f"The checkpoint in `{self._folder}` is of symseed {kind[1]}, and this is {version()}: it would "
+                "not go on to the same answer. Use that version, or fit anew."
+            )
+        if kind[2] != self._digest:
+            raise DataError(
+                f"The checkpoint in `{self._folder}` is of other settings than those in config.toml: it would not go "
+                "on to the same answer. Put these back, or fit anew."
+            )
+        return manifest
+
+    def _warn_of(self, name: str, error: Exception) -> None:
+        warnings.warn(
+            f"The checkpoint `{self._folder / name}` is damaged ({error}). The run goes on from the one before it, or "
+            "from the start: the answer is the same.",
+            RuntimeWarning,
+            stacklevel=5,
+        )
+
+
+def _other(slot: str) -> str:
+    return "b" if slot == "a" else "a"
