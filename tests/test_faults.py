@@ -348,7 +348,7 @@ def test_ctrl_c_gives_the_best_so_far_while_the_first_formulas_are_put_together(
 
 
 def test_two_interrupts_give_up_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*arguments: object) -> None:
+    def interrupt(*arguments: object, **named: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Portfolio, "_assemble", interrupt)

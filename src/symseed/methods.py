@@ -10,7 +10,7 @@ import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from symseed.assembly.assembler import AssemblySettings
+from symseed.assembly import AssemblySettings
 from symseed.completion.completer import CompletionSettings
 from symseed.errors import SettingsError
 from symseed.language.library import Library

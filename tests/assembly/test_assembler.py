@@ -11,9 +11,8 @@ import pytest
 
 from symseed import Dataset, Expression, Library, evaluate
 from symseed.arrays import Floats
+from symseed.assembly import Assembler, AssemblySettings, probes
 from symseed.assembly import polynomials as blocks
-from symseed.assembly import probes
-from symseed.assembly.assembler import Assembler, AssemblySettings
 from symseed.assembly.simplify import polished
 from symseed.completion import backsolve
 from symseed.language.row import Row

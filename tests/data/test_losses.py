@@ -33,7 +33,7 @@ from symseed import (
     methods,
     portfolio,
 )
-from symseed.assembly.assembler import AssemblySettings
+from symseed.assembly import AssemblySettings
 from symseed.data.losses import NAMED, Loss
 from symseed.data.magnitudes import Units
 from symseed.portfolio.portfolio import Solution

@@ -34,7 +34,7 @@ from symseed import (
     predict,
     search,
 )
-from symseed.assembly.assembler import AssemblySettings
+from symseed.assembly import AssemblySettings
 from symseed.assembly.simplify import simplified
 from symseed.completion.completer import Completer
 from symseed.export.notation import to_latex, to_mathml, to_sympy

@@ -23,7 +23,7 @@ from symseed import (
     portfolio,
 )
 from symseed.arrays import Floats
-from symseed.assembly.assembler import Assembler, AssemblySettings
+from symseed.assembly import Assembler, AssemblySettings
 from symseed.completion.completer import CompletionSettings
 from symseed.data.losses import Loss
 from symseed.errors import DataError

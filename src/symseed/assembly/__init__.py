@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from symseed.assembly.assembler import Assembler, AssemblySettings
+from symseed.assembly.assembler import Assembler
+from symseed.assembly.workbench import AssemblySettings
 
 __all__ = ["Assembler", "AssemblySettings"]

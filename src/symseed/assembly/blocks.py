@@ -1,0 +1,131 @@
+"""Holes filled with blocks that are solved for: polynomials and rational functions (`polynomials.py`)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from symseed import arithmetic
+from symseed.arrays import Floats
+from symseed.assembly import polynomials, probes
+from symseed.assembly.holes import Context
+from symseed.assembly.workbench import Workbench
+from symseed.language import Row
+from symseed.scoring.description import description_lengths
+from symseed.search.budget import in_time
+
+_MOST_ABOVE, _MOST_BELOW = 6, 4
+"""Highest degrees of a rational function's numerator and denominator that are tried: chosen by hand."""
+
+
+class Blocks:
+    """Fills holes with polynomials and rational functions."""
+
+    def __init__(self, bench: Workbench) -> None:
+        self._bench = bench
+
+    def in_best(self, contexts: Sequence[Context]) -> list[Row]:
+        """Polynomials in the holes where they describe the data best."""
+        if not self.are_possible:
+            return []
+        return self.polynomials(self._promising(contexts))
+
+    @property
+    def are_possible(self) -> bool:
+        """Whether polynomials are wanted, and can be written."""
+        return self._bench.settings.blocks and self._bench.writer.has("add", "mul")
+
+    def polynomials(self, contexts: Sequence[Context]) -> list[Row]:
+        """Polynomials of all degrees in some holes, those first that describe the data best."""
+        X = self._bench.inputs
+        found: dict[Row, None] = {}
+        for context in contexts:
+            for degree in polynomials.degrees(X.shape[1], len(X)):
+                solved = polynomials.polynomial(self._bench.writer, X, context.wish, context.weight, degree)
+                if solved is not None:
+                    found[context.filled(polynomials.written(self._bench.writer, solved[0]))] = None
+        # By the description of the whole: that of a block alone is in the units of its hole.
+        parts = list(found)
+        if not parts:
+            return []
+        lengths = description_lengths(self._bench.writer.population(parts), self._bench.data)
+        return [parts[i] for i in np.argsort(lengths, kind="stable")[: self._bench.settings.matches]]
+
+    def _promising(self, contexts: Sequence[Context]) -> list[Context]:
+        """The contexts in which a polynomial of some degree describes the data best."""
+        X = self._bench.inputs
+        options = list(polynomials.degrees(X.shape[1], len(X)))
+        if not options:
+            return []
+        exponents = polynomials.monomials(X.shape[1], options[-1])
+        design = polynomials.design(X, exponents)
+        if not np.abs(design).max() < polynomials.LARGEST_VALUE:
+            return []
+        # Half of what all terms cost: of a polynomial worth having, many are 0, or have a factor of 1.
+        prices = 0.5 * np.cumsum([polynomials.token_cost(self._bench.writer, powers) for powers in exponents])
+        # By degree: its last monomial.
+        last = [max(i for i, powers in enumerate(exponents) if sum(powers) <= degree) for degree in options]
+        lengths = []
+        for context in in_time(contexts, self._bench.is_late):
+            root = np.sqrt(context.weight)
+            matrix, goal = root[:, None] * design, root * context.wish
+            with np.errstate(over="ignore"):
+                errors = arithmetic.leading_errors(matrix / (arithmetic.norms(matrix, axis=0) + 1e-300), goal)
+            length = self._bench.length(errors[last], np.float64(context.rest)) + prices[last]
+            lengths.append(float(np.min(length)))
+        return [contexts[i] for i in np.argsort(lengths, kind="stable")[: self._bench.settings.promising]]
+
+    def rationals(self, context: Context) -> list[tuple[float, Row]]:
+        """Return rational functions in a hole, each with about the length of its description."""
+        X = self._bench.inputs
+        out = []
+        for degree, below in in_time(
+            itertools.product(range(1, _MOST_ABOVE + 1), range(1, _MOST_BELOW + 1)), self._bench.is_late
+        ):
+            solved = polynomials.rational(X, context.wish, context.weight, degree, below)
+            if solved is None or not solved[0].exponents or not solved[1].exponents:
+                continue
+            above, under = (polynomials.written(self._bench.writer, polynomial) for polynomial in solved[:2])
+            part = context.filled(self._bench.writer.apply("div", above, under))
+            terms = len(solved[0].exponents) + len(solved[1].exponents)
+            length = float(self._bench.length(np.float64(solved[2]), np.float64(len(part) + terms)))
+            out.append((length, part))
+        return out
+
+    def sums(self) -> list[Row]:
+        """A sum of blocks, one of each variable, where the data say that the target is such a sum."""
+        parts = probes.sum_of_parts(self._bench.whole)
+        if parts is None or len(parts.points) != len(self._bench.writer.columns):
+            return []
+        terms, offset = [], parts.offset
+        for column in self._bench.writer.columns:
+            block = self._block_of(column, parts.points[column], parts.values[column])
+            if block is None:
+                return []
+            terms.append(block[0])
+            offset -= block[1]
+        return [self._bench.writer.apply("add", self._bench.writer.total(terms), self._bench.writer.number(offset))]
+
+    def _block_of(self, column: int, points: Floats, values: Floats) -> tuple[Row, float] | None:
+        """The shortest block of one variable that has these values, to rounding, but for a number that it adds."""
+        X, ones = points[:, None], np.ones(len(points))
+        limit = 1e-20 * arithmetic.dot(values, values)
+        writer = self._bench.writer.of_columns([column])
+        for total in range(1, 13):
+            for below in range(min(total, 5)):
+                solved = polynomials.rational(X, values, ones, total - below, below)
+                if solved is None or solved[2] > limit or not (solved[0].exponents and solved[1].exponents):
+                    continue
+                # Adding a number to P / Q changes P only, so one of its terms can be made to vanish.
+                factors = [dict(zip(side.exponents, side.coefficients, strict=True)) for side in solved[:2]]
+                shifts = {0.0, *(-factors[0].get(power, 0.0) / factor for power, factor in factors[1].items())}
+                options = []
+                for shift in sorted(shifts):
+                    other = polynomials.rational(X, values + shift, ones, total - below, below)
+                    if other is not None and other[0].exponents and other[1].exponents:
+                        above, under = (polynomials.written(writer, polynomial) for polynomial in other[:2])
+                        options.append((writer.apply("div", above, under), shift))
+                return min(options, key=lambda option: len(option[0]))
+        return None
