@@ -1,7 +1,7 @@
-"""Write the tables and figures of results.md from what is in docs/records: `python docs/results.py [--check]`.
+"""Write the tables and figures of results.md from the records in docs/records: `python docs/results.py [--check]`.
 
-A block of the page is what stands between `<!-- begin NAME: command -->` and `<!-- end NAME -->`; all else is written
-by hand. With `--check` nothing is written, and a block that is not what the records give is an error.
+A generated block of the page is between `<!-- begin NAME: command -->` and `<!-- end NAME -->`; the rest is written by
+hand. With `--check` nothing is written, and a block that differs from the records is an error.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ class Runs:
 def main() -> int:
     """Write the page and its figures, or check the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing; fail where a block is out of date")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a block is out of date")
     check = parser.parse_args().check
     source = Source.read()
     if not check:
@@ -188,7 +188,7 @@ def main() -> int:
         PAGE.write_text(written, encoding="utf-8")
         print(f"{len(BLOCKS)} blocks of {PAGE.name} from {len(source.everything) + len(source.peers):,} records")
     elif written != page:
-        print(f"{PAGE.name} is not what the records give. Run `python docs/results.py`.", file=sys.stderr)
+        print(f"{PAGE.name} does not match the records. Run `python docs/results.py`.", file=sys.stderr)
         return 1
     return 0
 
@@ -246,9 +246,7 @@ def _content(block: Block, source: Source) -> str:
     if block.figure:
         file = FIGURES / f"{block.figure}.svg"
         title = block.figure.replace("-", " ").capitalize()
-        picture = (
-            f"![{title}](figures/{file.name})" if file.exists() else f"{title}: no figure yet, for want of records."
-        )
+        picture = f"![{title}](figures/{file.name})" if file.exists() else f"{title}: no figure yet, no records."
         text += f"\n{picture}\n"
     folded = [" \\\n  ".join(textwrap.wrap(command, 116, break_on_hyphens=False)) for command in commands]
     return text + ("\n```sh\n" + "\n".join(folded) + "\n```\n" if folded else "")
@@ -500,8 +498,8 @@ def _differences(source: Source) -> str:
     compared = report.comparisons(source.built)
     found = [comparison for comparison in compared if comparison.differs]
     intro = (
-        f"{len(found)} of {len(compared)} figures differ from the paper's such that the 95 % interval of the difference"
-        " leaves out 0.\nOne in twenty would do so by chance.\n"
+        f"{len(found)} of {len(compared)} figures differ from the paper's: the 95 % interval of the difference does not"
+        " contain 0.\nBy chance, one in twenty would differ.\n"
     )
     lines = [
         [
