@@ -1,7 +1,7 @@
 """Find a formula that balances a pole on a cart: symbolic control of gymnasium's CartPole-v1.
 
-The cart is pushed to the right where f(x, v, angle, spin) > 0, else to the left; f is what the search looks for. Its
-reward is a plain Python function that plays some episodes. Needs gymnasium.
+The search looks for a function f: the cart is pushed to the right if f(x, v, angle, spin) > 0, otherwise to the left.
+The reward is a Python function that plays some episodes. Needs gymnasium.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from symseed.language import Token, TokenKind
 
 Environment: TypeAlias = "gymnasium.Env[npt.NDArray[np.float32], int]"
 Controller: TypeAlias = Callable[[list[float]], float]
-"""What a formula makes of an observation."""
+"""The function of an observation that a formula defines."""
 
 OBSERVATION = ("x", "v", "angle", "spin")
 OPERATIONS: Mapping[str, Callable[[float, float], float]] = {
@@ -34,13 +34,13 @@ OPERATIONS: Mapping[str, Callable[[float, float], float]] = {
 MOST = 500.0
 """The return of an episode in which the pole never falls."""
 TRAINING = range(20)
-"""Seeds of the episodes that are played for the reward."""
+"""Seeds of the training episodes, which give the reward."""
 TESTING = range(1_000, 1_100)
-"""Seeds of those that show what the formula found is worth."""
+"""Seeds of the test episodes."""
 
 
 def controller(expression: Expression) -> Controller:
-    """Turn a formula into a function of one observation: for so few numbers that is faster than arrays."""
+    """Turn a formula into a function of one observation: for so few numbers this is faster than arrays."""
     waiting: list[Controller] = []
     for token in reversed(expression.tokens):
         arguments = [waiting.pop() for _ in range(token.arity)]
@@ -49,7 +49,7 @@ def controller(expression: Expression) -> Controller:
 
 
 def _function(token: Token, arguments: list[Controller]) -> Controller:
-    """Return the function of an operator over those of its arguments, or of a variable."""
+    """Return the function of an operator applied to the functions of its arguments, or of a variable."""
     if token.kind is TokenKind.VARIABLE:
         return operator.itemgetter(token.column)
     operation, (left, right) = OPERATIONS[token.name], arguments
@@ -57,7 +57,7 @@ def _function(token: Token, arguments: list[Controller]) -> Controller:
 
 
 def play(environment: Environment, control: Controller, seed: int) -> float:
-    """Return the return of the episode that begins from a seed."""
+    """Return the return of the episode with this seed."""
     observation, _ = environment.reset(seed=seed)
     total, is_over = 0.0, False
     while not is_over:
@@ -69,7 +69,7 @@ def play(environment: Environment, control: Controller, seed: int) -> float:
 
 
 def mean_return(environment: Environment, expression: Expression, seeds: Sequence[int]) -> float:
-    """Return the mean return over the episodes that begin from these seeds."""
+    """Return the mean return over the episodes with these seeds."""
     control = controller(expression)
     return sum(play(environment, control, seed) for seed in seeds) / len(seeds)
 
@@ -85,7 +85,7 @@ def find(environment: Environment, *, seed: int = 0, budget: Budget | None = Non
 
 
 def main() -> None:
-    """Search, and show what was found."""
+    """Run the search and print the formula."""
     environment = gymnasium.make("CartPole-v1")
     result = find(environment)
     last = result.history[-1]

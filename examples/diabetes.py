@@ -1,7 +1,7 @@
-"""Find which of ten columns matter for the progress of diabetes: 442 patients, and more noise than signal.
+"""Find which of ten columns matter for the progression of diabetes: 442 patients, with more noise than signal.
 
-The table ships with symseed (Efron et al., 2004). The formula is found in two thirds of the patients, and judged on the
-others, beside a linear model of all ten columns.
+The table ships with symseed (Efron et al., 2004). Two thirds of the patients are training data and the others test
+data. A linear model of all ten columns is fitted for comparison.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from symseed.data import tables
 
 
 def main() -> None:
-    """Search, and compare what was found."""
+    """Run the search and compare the formula with a linear model."""
     table = tables.read("diabetes", target="progression")
     data = pd.DataFrame(table.X, columns=table.names)
     seen, unseen, y_seen, y_unseen = train_test_split(data, table.y, test_size=1 / 3, random_state=0)

@@ -1,6 +1,6 @@
-"""Find Hubble's law in his own measurements of 1929: 24 nebulae, and much noise.
+"""Find Hubble's law in his measurements of 1929: 24 nebulae with much noise.
 
-The table ships with symseed: distances in megaparsecs as they were thought to be then, and velocities in km/s.
+The table ships with symseed. It has distances in megaparsecs, as estimated in 1929, and velocities in km/s.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from symseed.data import tables
 
 
 def find() -> SymbolicRegressor:
-    """Search for a nebula's velocity as a formula of its distance."""
+    """Search for a formula for the velocity of a nebula in terms of its distance."""
     table = tables.read("hubble", target="velocity_km_s")
     data = pd.DataFrame(table.X, columns=table.names)
     return SymbolicRegressor(max_evals=100_000, random_state=0).fit(data, table.y)
 
 
 def main() -> None:
-    """Search, and show what was found."""
+    """Run the search and print the front."""
     model = find()
     print("    error     velocity_km_s =")
     for equation in model.pareto_front_:

@@ -1,7 +1,7 @@
-"""Find a closed form for an integer sequence, with a task of our own that calculates in exact fractions.
+"""Find a closed form for an integer sequence, with a custom task that uses exact fractions.
 
-The pentagonal numbers 1, 5, 12, 22, 35, ... are the sums of 1, 4, 7, 10, 13, ... The search is rewarded for the first
-few, and done when a formula gives every term, also those that it was not rewarded for.
+The pentagonal numbers 1, 5, 12, 22, 35, ... are the partial sums of 1, 4, 7, 10, 13, ... The reward uses the first few
+terms only. The task is solved when a formula gives all terms, including those without a reward.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ OPERATIONS: Mapping[str, Callable[[Number, Number], Number]] = {
 }
 TERMS = tuple(accumulate(range(1, 60, 3)))
 REWARDED = 8
-"""How many of the terms the reward is made from."""
+"""Number of terms that the reward uses."""
 
 
 def value(expression: Expression, n: int) -> Number | None:
-    """Return the formula's exact value at n, None where it divides by zero."""
+    """Return the exact value of the formula at n, or None if it divides by zero."""
     waiting: list[Number] = []
     for token in reversed(expression.tokens):
         if token.kind is TokenKind.VARIABLE:
@@ -48,27 +48,27 @@ def value(expression: Expression, n: int) -> Number | None:
 
 
 def matches(expression: Expression, terms: Sequence[int]) -> bool:
-    """Return whether the formula gives exactly these terms, from n = 1 on."""
+    """Return whether the formula gives exactly these terms, starting at n = 1."""
     return all(value(expression, n) == term for n, term in enumerate(terms, start=1))
 
 
 def closeness(found: Number | None, term: int) -> float:
-    """Return 1 for the very term, less the further away a value is, 0 for none."""
+    """Return 1 for the exact term, less for values further away, and 0 for no value."""
     return 0.0 if found is None else 1.0 / (1.0 + abs(float(found) / term - 1.0))
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a formula is worth."""
+    """The score of a formula."""
 
     reward: float
     is_solved: bool
 
 
 class SequenceTask:
-    """Scores formulas in n by how close they come to the first terms of a sequence; each formula is asked about once.
+    """Scores formulas in n by their distance from the first terms of a sequence; each formula is scored once.
 
-    The terms, from n = 1 on, must not be 0.
+    The terms start at n = 1 and must not be 0.
     """
 
     def __init__(self, terms: Sequence[int], rewarded: int) -> None:
@@ -78,7 +78,7 @@ class SequenceTask:
 
     @property
     def counts(self) -> Counts:
-        """What was done since the task was made."""
+        """The counts since the task was created."""
         return Counts(self._asked, evaluated=len(self._known), unique=len(self._known))
 
     def evaluate(self, population: Population) -> Scored:
@@ -103,7 +103,7 @@ def find(terms: Sequence[int] = TERMS, *, seed: int = 0, budget: Budget | None =
 
 
 def main() -> None:
-    """Search, and show what was found."""
+    """Run the search and print the formula."""
     result = find()
     print(f"Terms:    {', '.join(map(str, TERMS[:REWARDED]))}, ...")
     print(f"Formula:  {result.best}")

@@ -1,6 +1,6 @@
-"""Find Kepler's third law in the orbits of eight planets: a table with next to no noise.
+"""Find Kepler's third law in the orbits of eight planets: a table with almost no noise.
 
-The table ships with symseed: mean distances from the Sun in astronomical units, and periods in days.
+The table ships with symseed. It has mean distances from the Sun in astronomical units, and periods in days.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from symseed.data import tables
 
 
 def find() -> SymbolicRegressor:
-    """Search for a planet's period as a formula of its distance."""
+    """Search for a formula for the period of a planet in terms of its distance."""
     table = tables.read("planets", target="period_days")
     data = pd.DataFrame(table.X, columns=table.names)
     return SymbolicRegressor(max_evals=100_000, random_state=0).fit(data, table.y)
 
 
 def main() -> None:
-    """Search, and show what was found."""
+    """Run the search and print the front."""
     model = find()
     print("    error       period_days =")
     for equation in model.pareto_front_:

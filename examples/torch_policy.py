@@ -1,7 +1,7 @@
-"""Guide a search with a policy of another kind: a GRU in PyTorch, which here learns without genetic programming.
+"""Guide a search with a custom policy: a GRU in PyTorch, which learns here without genetic programming.
 
-Anything with the methods of `symseed.search.Policy` will do. What the space allows comes from `space.logits`, one
-beginning of an expression at a time. Needs torch. Axis letters: N rows, L positions in a row, T tokens in the library.
+A policy is any object with the methods of `symseed.search.Policy`. `space.logits` masks illegal tokens, for one prefix
+at a time. Needs torch. Dimensions: N rows of a population, L positions in a row, T tokens in the library.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from symseed import (
 from symseed.search import EntropySettings, Lesson, RiskSeekingTrainer
 
 FORBIDDEN = -1e9
-"""Stands for a logit of -inf, which would make the entropy NaN."""
+"""Used instead of a logit of -inf, which would make the entropy NaN."""
 
 
 class GRUPolicy:
-    """Says what comes next from all tokens so far: an embedding, a GRU and a linear layer."""
+    """Predicts the next token from all tokens so far: an embedding, a GRU and a linear layer."""
 
     def __init__(self, space: SearchSpace, *, hidden: int = 32, learning_rate: float = 0.01, seed: int = 0) -> None:
         self.space = space
@@ -50,18 +50,18 @@ class GRUPolicy:
         self._optimiser = torch.optim.Adam(parameters, lr=learning_rate, maximize=True)
 
     def sample(self, count: int, *, seed: int, step: int) -> Population:
-        """Draw legal expressions, all rows one token further at a time."""
+        """Sample legal expressions, one token at a time for all rows."""
         rng = np.random.default_rng([seed, step])
         library = self.space.library
         tokens = np.full((count, self.space.max_length), library.pad)
         lengths = np.zeros(count, dtype=np.int64)
-        missing = np.ones(count, dtype=np.int64)  # arguments that are still to come
+        missing = np.ones(count, dtype=np.int64)  # open arguments
         newest, state = np.full(count, len(library)), None
         for position in range(self.space.max_length):
             with torch.no_grad():
                 output, state = self._gru(self._embedding(torch.from_numpy(newest)[:, None]), state)
                 logits = self._head(output[:, 0]).numpy()
-            noisy = logits + rng.gumbel(size=logits.shape)  # whose largest is a draw in proportion to exp(logits)
+            noisy = logits + rng.gumbel(size=logits.shape)  # the Gumbel-max trick: argmax samples from softmax(logits)
             for row in np.flatnonzero(missing):
                 newest[row] = self._choose(noisy[row], tokens[row, :position].tolist())
             tokens[missing > 0, position] = newest[missing > 0]
@@ -70,7 +70,7 @@ class GRUPolicy:
         return Population.of(library, tokens, lengths)
 
     def log_probability(self, population: Population) -> npt.NDArray[np.float64]:
-        """Return log p of each row, -inf where the space does not allow it, (N,)."""
+        """Return log p of each row, -inf for illegal rows, (N,)."""
         result = np.full(len(population), -np.inf)
         legal = self.space.violations(population) == -1
         if legal.any():
@@ -79,7 +79,7 @@ class GRUPolicy:
         return result
 
     def ascend(self, lesson: Lesson) -> None:
-        """Take one step of Adam up the lesson's objective."""
+        """Take one Adam step that increases the objective of the lesson."""
         log_p, entropy = self._along(lesson.population)
         weights = torch.from_numpy(lesson.weights).float()
         decay = lesson.entropy_decay ** torch.arange(entropy.shape[1])
@@ -89,14 +89,14 @@ class GRUPolicy:
         self._optimiser.step()
 
     def _choose(self, logits: npt.NDArray[np.float64], prefix: list[int]) -> int:
-        """Return the allowed token of the largest logit."""
+        """Return the legal token with the largest logit."""
         allowed = self.space.logits(prefix)
         if np.isneginf(allowed).all():
-            raise SpaceError("A draw has come to where nothing is allowed. Loosen the constraints.")
+            raise SpaceError("Sampling reached a prefix without a legal next token. Relax the constraints.")
         return int(np.argmax(logits + allowed))
 
     def _along(self, population: Population) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the log probability of each token and the entropy of its choice, 0 after the end, 2 x (N, L)."""
+        """Return the log probability of each token and the entropy at its position, 0 after the end, 2 x (N, L)."""
         inside = torch.from_numpy(np.arange(population.tokens.shape[1]) < population.lengths[:, None])
         tokens = torch.where(inside, torch.from_numpy(population.tokens.astype(np.int64)), 0)
         start = torch.full((len(population), 1), len(self.space.library))
@@ -107,7 +107,7 @@ class GRUPolicy:
         return torch.where(inside, chosen, 0.0), torch.where(inside, entropy, 0.0)
 
     def _allowed(self, population: Population) -> npt.NDArray[np.float32]:
-        """Return what the space adds to the logits along legal rows, (N, L, T)."""
+        """Return what the space adds to the logits at each position of legal rows, (N, L, T)."""
         added = np.zeros((*population.tokens.shape, len(self.space.library)), dtype=np.float32)
         for row, expression in enumerate(population):
             for position in range(len(expression)):
@@ -116,7 +116,7 @@ class GRUPolicy:
 
 
 def find(*, seed: int = 0, budget: Budget | None = None) -> SearchResult:
-    """Search for x^3 + x^2 + x, the first of Nguyen's problems, from 20 points."""
+    """Search for x^3 + x^2 + x, the first Nguyen problem, from 20 points."""
     x = np.random.default_rng(seed).uniform(-1.0, 1.0, size=20)
     library = Library.of(["add", "sub", "mul", "div", "sin", "cos", "exp", "log"], variables=["x"])
     space = SearchSpace(library, max_length=20)
@@ -133,8 +133,8 @@ def find(*, seed: int = 0, budget: Budget | None = None) -> SearchResult:
 
 
 def main() -> None:
-    """Search, and show what was found."""
-    torch.set_num_threads(1)  # more than one only wait for each other in a network as small as this
+    """Run the search and print the formula."""
+    torch.set_num_threads(1)  # a network this small gains nothing from more
     result = find()
     first, last = result.history[0], result.history[-1]
     print(f"Formula:      {result.best}")

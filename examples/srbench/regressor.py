@@ -1,7 +1,8 @@
-"""What SRBench (https://cavalab.org/srbench) asks of a method: an estimator, and its formula as text for sympy.
+"""The interface that SRBench (https://cavalab.org/srbench) requires: an estimator, and its formula as text for sympy.
 
-The folder is one to be put into SRBench's `algorithms`. SRBench sets `est.random_state` and `est.max_time`, gives `fit`
-a data frame of standardised columns, and sends SIGALRM where that takes too long: `est` then has the best so far.
+Copy this folder into the `algorithms` of SRBench. SRBench sets `est.random_state` and `est.max_time`, passes a data
+frame of standardised columns to `fit`, and sends SIGALRM if that takes too long: `est` then has
+the best formulas so far.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from symseed import SymbolicRegressor
 HOUR = 3600.0
 
 est = SymbolicRegressor(max_time=HOUR, n_jobs=1)
-"""One core, as every job of SRBench has; it ends before its time where there is nothing left to find."""
+"""One core, as for every job of SRBench. The search stops early if nothing is left to explain."""
 
 hyper_params: list[dict[str, Any]] = [{}]
 """Nothing is tuned."""
@@ -27,18 +28,18 @@ eval_kwargs = {"test_params": {"max_time": 5.0, "max_evals": 20_000}}
 
 
 class Row(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """One formula of a fitted estimator's front, as an estimator of its own."""
+    """One formula of the front of a fitted estimator, as a separate estimator."""
 
     def __init__(self, fitted: SymbolicRegressor, index: int) -> None:
         self.fitted = fitted
         self.index = index
 
     def fit(self, X: Any, y: Any) -> Row:  # noqa: ARG002 - scikit-learn's own signature
-        """Do nothing: the formula is there."""
+        """Do nothing: the formula is already fitted."""
         return self
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the formula's values."""
+        """Return the predictions of the formula."""
         return self.fitted.predict(X, self.index)
 
     def sympy(self) -> Any:
@@ -47,7 +48,7 @@ class Row(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def model(est: SymbolicRegressor | Row, X: Any = None) -> str:  # noqa: ARG001 - the columns' names are known
-    """Return the formula as text that sympy reads, in the columns' own names, with every digit of its numbers."""
+    """Return the formula as text for sympy, with the column names and all digits of its numbers."""
     formula = est.sympy()
     exact = {number: sympy.Float(repr(float(number)), 17) for number in formula.atoms(sympy.Float)}
     return str(formula.xreplace(exact))
@@ -59,5 +60,5 @@ def get_population(est: SymbolicRegressor) -> list[Row]:
 
 
 def get_best_solution(est: SymbolicRegressor) -> SymbolicRegressor:
-    """Return the choice, which is what the estimator itself predicts with."""
+    """Return the estimator itself, which predicts with the selected formula."""
     return est
