@@ -268,7 +268,7 @@ def test_the_command_line_out_of_memory_says_so(symseed: Run, monkeypatch: pytes
     monkeypatch.setattr(tables, "read_sheet", broken)
     code, out, err = symseed("fit", "planets", "--target", "period_days", *QUICK)
     assert (code, out) == (1, "")
-    assert err == "symseed: There is not enough memory for that. Give fewer rows or columns.\n"
+    assert err == "symseed: There is not enough memory. Use fewer samples or columns.\n"
 
 
 # --- Processes -------------------------------------------------------------------------------------------------------

@@ -217,7 +217,7 @@ def test_the_command_draws_what_it_can_and_says_what_it_cannot(tmp_path: Path) -
     names = ["recovery-by-expressions.png", "recovery-by-problem.png", "time.png"]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == names
     assert (tmp_path / "out" / "time.png").read_bytes().startswith(b"\x89PNG")
-    assert "recovery-by-generations: skipped, as it needs records of two values of S" in result.stdout
+    assert "recovery-by-generations: skipped, because it needs records of two values of S" in result.stdout
     missing = subprocess.run([*command[:3], str(tmp_path / "out")], capture_output=True, text=True, check=False)
     assert missing.returncode == 2
     assert "must be a folder of records" in missing.stderr

@@ -121,6 +121,13 @@ def test_a_report_has_units_as_they_were_given(tmp_path: Path) -> None:
     assert "way in km" in page or "way (km)" in page or "way, km" in page
 
 
+def test_the_help_of_fit_has_its_examples_on_lines_of_their_own() -> None:
+    lines = [line.strip() for line in output_of("fit", "--help").splitlines()]
+    assert "symseed fit planets --target period_days" in lines
+    assert "symseed fit data.csv --target y --set max_time=300" in lines
+    assert not any("\\b" in line for line in lines), "click's own mark is not shown"
+
+
 def test_evaluate_fits_constants_and_orders_by_complexity() -> None:
     result = symseed(
         "evaluate", "planets", "--target", "period_days", "--json", "const * axis_au ^ const", "const * axis_au"
@@ -184,9 +191,9 @@ def test_runs_with_noise_have_records_of_their_own(tmp_path: Path) -> None:
         ("a", "must be numbers such as 0.001,0.01, but it is `a`"),
         ("0.1,", "must be numbers"),
         ("0.1;0.2", "must be numbers"),
-        ("-0.1", "must be levels of at least 0, but it is `-0.1`"),
-        ("0.1,inf", "must be levels of at least 0"),
-        ("nan", "must be levels of at least 0"),
+        ("-0.1", "must be finite levels of at least 0, but it is `-0.1`"),
+        ("0.1,inf", "must be finite levels of at least 0"),
+        ("nan", "must be finite levels of at least 0"),
     ],
 )
 def test_levels_of_noise_that_are_none_get_a_sentence(levels: str, sentence: str, tmp_path: Path) -> None:

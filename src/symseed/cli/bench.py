@@ -14,16 +14,19 @@ from symseed.benchmarks import plots, report, runner
 from symseed.benchmarks.runner import RunRecord, Store
 from symseed.errors import DataError, SettingsError
 
+_DRAW = "Number of the random sample; 0 is the data of the paper's released code."
+_BUDGET = "the method's budget"
+
 
 @click.group(name="bench")
 def bench_commands() -> None:
-    """Run benchmark problems, and see how often they are solved."""
+    """Run benchmark problems and report recovery rates."""
 
 
 @bench_commands.command(name="list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def list_command(as_json: bool) -> None:
-    """List the sets and their problems."""
+    """List the benchmark sets and their problems."""
     if as_json:
         found = {
             name: {member: benchmarks.get(member).formula for member in members}
@@ -39,9 +42,9 @@ def list_command(as_json: bool) -> None:
 
 @bench_commands.command(name="show")
 @click.argument("name")
-@click.option("--draw", default=0, show_default=True, help="Which data; 0 is that of the paper's released code.")
+@click.option("--draw", default=0, show_default=True, help=_DRAW)
 def show_command(name: str, draw: int) -> None:
-    """Show a problem: formula, tokens, and data."""
+    """Show a problem: its formula, tokens and data."""
     problem = benchmarks.get(name)
     train, test = problem.datasets(draw)
     click.echo(f"{problem.name}: y = {problem.formula}")
@@ -57,20 +60,27 @@ def show_command(name: str, draw: int) -> None:
 
 @bench_commands.command(name="run")
 @click.argument("problems", nargs=-1, required=True)
-@click.option("--method", "method_names", multiple=True, default=("nggp",), show_default=True, help="May be repeated.")
-@click.option("--seeds", default="0:25", show_default=True, help="A range, first:end, or one seed.")
-@click.option("--jobs", default=2, show_default=True, help="Runs at a time.")
-@click.option("--store", "folder", required=True, type=click.Path(path_type=Path), help="Folder of the records.")
-@click.option("--draw", default=0, show_default=True, help="Which data; 0 is that of the paper's released code.")
 @click.option(
-    "--max-evals", type=click.IntRange(min=1), help="Most expressions of a run; the method's own budget where left out."
+    "--method", "method_names", multiple=True, default=("nggp",), show_default=True, help="Method; may be repeated."
 )
+@click.option("--seeds", default="0:25", show_default=True, help="One seed, or a range FIRST:END, END excluded.")
+@click.option("--jobs", default=2, show_default=True, help="Number of parallel runs.")
+@click.option("--store", "folder", required=True, type=click.Path(path_type=Path), help="Folder for the records.")
+@click.option("--draw", default=0, show_default=True, help=_DRAW)
+@click.option("--max-evals", type=click.IntRange(min=1), show_default=_BUDGET, help="Maximum expressions per run.")
 @click.option(
     "--max-time",
     type=click.FloatRange(min=0, min_open=True),
-    help="Most CPU seconds of a run; the method's own budget where left out.",
+    show_default=_BUDGET,
+    help="Maximum CPU seconds per run.",
 )
-@click.option("--noise", "levels", default="0", show_default=True, help="Levels, such as 0.001,0.01,0.1 of y's RMS.")
+@click.option(
+    "--noise",
+    "levels",
+    default="0",
+    show_default=True,
+    help="Noise levels, as fractions of the RMS of y, such as 0.001,0.01.",
+)
 def run_command(
     problems: tuple[str, ...],
     method_names: tuple[str, ...],
@@ -82,7 +92,10 @@ def run_command(
     max_time: float | None,
     levels: str,
 ) -> None:
-    """Run PROBLEMS (sets or single ones) with each method and seed; what the folder has already is not run again."""
+    """Run PROBLEMS (sets or single problems) with every method and seed.
+
+    Runs that are already in the folder are skipped.
+    """
     keys = runner.plan(
         problems,
         method_names,
@@ -105,10 +118,17 @@ def run_command(
 
 @bench_commands.command(name="table")
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--format", "form", type=click.Choice(["text", "markdown", "csv", "json"]), default="text")
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "markdown", "csv", "json"]),
+    default="text",
+    show_default=True,
+    help="Output format.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Same as --format json.")
 def table_command(folders: tuple[Path, ...], form: str, as_json: bool) -> None:
-    """Show how often the runs in FOLDERS found their targets, beside the paper's figures."""
+    """Show the recovery rates of the runs in FOLDERS beside the paper's."""
     built = report.build(_read(folders))
     forms = {"text": built.text, "markdown": built.markdown, "csv": built.csv, "json": built.json}
     click.echo(forms["json" if as_json else form]().rstrip("\n"))
@@ -117,22 +137,30 @@ def table_command(folders: tuple[Path, ...], form: str, as_json: bool) -> None:
 @bench_commands.command(name="plot")
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
-    "--output", default=".", show_default=True, type=click.Path(path_type=Path), help="Folder of the pictures."
+    "--output", default=".", show_default=True, type=click.Path(path_type=Path), help="Folder for the figures."
 )
-@click.option("--method", "shown", multiple=True, help="To compare; may be repeated; all where left out.")
-@click.option("--format", "form", type=click.Choice(plots.FORMATS), default="svg", show_default=True)
+@click.option("--method", "shown", multiple=True, show_default="all", help="Method to plot; may be repeated.")
+@click.option(
+    "--format", "form", type=click.Choice(plots.FORMATS), default="svg", show_default=True, help="File format."
+)
 def plot_command(folders: tuple[Path, ...], output: Path, shown: tuple[str, ...], form: str) -> None:
-    """Draw the runs in FOLDERS: recovery by problem, by S, by expressions used and by noise, and time."""
+    """Plot the runs in FOLDERS.
+
+    The figures show recovery by problem, by S, by expressions used and by noise, and the time per run.
+    """
     records = _read(folders)
     for plot in plots.PLOTS:
         path = plots.save(plot, records, output, shown=shown, form=form)
-        click.echo(f"{plot.name}: skipped, as it needs records of {plot.needs}." if path is None else str(path))
+        click.echo(f"{plot.name}: skipped, because it needs records of {plot.needs}." if path is None else str(path))
 
 
 @bench_commands.command(name="pack")
 @click.argument("folder", type=click.Path(path_type=Path))
 def pack_command(folder: Path) -> None:
-    """Compress the records in FOLDER into one file, to keep; runs, tables and pictures go on from it."""
+    """Compress the records in FOLDER into one file.
+
+    All commands read the compressed records as before.
+    """
     store = _store(folder)
     count = store.pack()
     click.echo(f"{count:,} records, {store.packed.stat().st_size:,} bytes, in {store.packed}")
@@ -162,7 +190,7 @@ def _seeds(text: str) -> range:
     except ValueError as error:
         raise SettingsError(f"`--seeds` must be a range such as 0:25, or one number, but it is `{text}`.") from error
     if len(seeds) == 0 or seeds[0] < 0:
-        raise SettingsError(f"`--seeds` must hold at least one seed, none below 0, but it is `{text}`.")
+        raise SettingsError(f"`--seeds` must contain at least one seed and no negative seed, but it is `{text}`.")
     return seeds
 
 
@@ -172,7 +200,7 @@ def _levels(text: str) -> list[float]:
     except ValueError as error:
         raise SettingsError(f"`--noise` must be numbers such as 0.001,0.01, but it is `{text}`.") from error
     if not all(0.0 <= level < float("inf") for level in levels):
-        raise SettingsError(f"`--noise` must be levels of at least 0, but it is `{text}`.")
+        raise SettingsError(f"`--noise` must be finite levels of at least 0, but it is `{text}`.")
     return levels
 
 

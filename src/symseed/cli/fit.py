@@ -37,22 +37,34 @@ from symseed.text import plain
 from symseed.version import version
 
 INTERRUPTED, TERMINATED = 130, 143
-"""Exit codes: Ctrl-C, and a signal to end. What was found by then has been printed and kept."""
+"""Exit codes after Ctrl-C and SIGTERM; the best formulas so far were printed and kept."""
 
 _set = click.option(
-    "--set", "changes", multiple=True, metavar="NAME=VALUE", help="A setting of SymbolicRegressor; may be repeated."
+    "--set", "changes", multiple=True, metavar="NAME=VALUE", help="Setting of SymbolicRegressor; may be repeated."
 )
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+_EXAMPLES = """\b
+Examples:
+  symseed fit planets --target period_days
+  symseed fit data.csv --target y --set max_time=300
+  symseed fit data.csv --target y --set 'unary_operators=["sin", "exp"]'
+"""  # \b: click keeps the lines of this paragraph
 
 
-@click.command()
+@click.command(epilog=_EXAMPLES)
 @click.argument("data")
-@click.option("--target", "targets", required=True, multiple=True, help="The column to be explained; may be repeated.")
-@click.option("--unit", "unit_texts", multiple=True, metavar="COLUMN=UNIT", help="A column's unit, such as v=m/s.")
-@click.option("--config", type=click.Path(dir_okay=False), help="A TOML file of settings.")
+@click.option("--target", "targets", required=True, multiple=True, help="Target column; may be repeated.")
+@click.option(
+    "--unit",
+    "unit_texts",
+    multiple=True,
+    metavar="COLUMN=UNIT",
+    help="Unit of a column, such as v=m/s; may be repeated.",
+)
+@click.option("--config", type=click.Path(dir_okay=False), help="TOML file of settings.")
 @_set
-@click.option("--output-directory", default="outputs", show_default=True, help="Where the run's folder is made.")
-@click.option("--in-memory", is_flag=True, help="Make no folder; the run cannot be resumed then.")
+@click.option("--output-directory", default="outputs", show_default=True, help="Parent of the run folder.")
+@click.option("--in-memory", is_flag=True, help="Create no run folder; the run cannot be resumed.")
 @_json
 @click.pass_context
 def fit(
@@ -66,16 +78,14 @@ def fit(
     in_memory: bool,
     as_json: bool,
 ) -> None:
-    r"""Search for a formula that explains a column of DATA by the others.
+    """Search for formulas that predict a column of DATA.
 
-    DATA is a CSV file with a header, or a table that ships with symseed (diabetes, hubble, planets); columns without a
-    number, such as labels, are left out. Of more than 10,000 rows a sample is searched; losses are of all rows. Ctrl-C
-    ends the search with the best so far, a second one at once. The run's folder can be given to `resume`, `show`,
-    `predict` and `report`.
+    DATA is a CSV file with a header, or a table that ships with symseed (diabetes, hubble, planets). Columns without
+    numbers, such as labels, are ignored. If there are more than 10,000 samples, the search uses a random subset; losses
+    are computed on all samples.
 
-    \b
-    symseed fit planets --target period_days
-    symseed fit data.csv --target y --set max_time=300 --set 'unary_operators=["sin", "exp"]'
+    Ctrl-C stops the search and prints the best formulas so far; a second Ctrl-C stops at once. The commands `resume`,
+    `show`, `predict` and `report` take the run folder.
     """
     sheet = tables.read_sheet(data)
     y = sheet.columns(targets)
@@ -113,9 +123,10 @@ def fit(
 @_set
 @_json
 def resume(run: str, changes: tuple[str, ...], as_json: bool) -> None:
-    """Go on with a RUN that was interrupted or killed: to the same formulas as if it had not been.
+    """Continue an interrupted or killed RUN.
 
-    A run that ended by itself stays as it is, unless its limits are raised: --set max_time=600.
+    The formulas are the same as without the interruption. A finished run is left unchanged unless its limits are
+    raised, for example by --set max_time=600.
     """
     values = settings_text.read_changes(changes)
     opened = Run.read(Path(run), **values)
@@ -128,8 +139,8 @@ def resume(run: str, changes: tuple[str, ...], as_json: bool) -> None:
 
 @click.command()
 @click.argument("run")
-@click.option("--index", type=int, help="Show this row of the front, counted from 0, and nothing else.")
-@click.option("--as", "format_", help=f"Show the choice, or that row, as {', '.join(FORMATS)}.")
+@click.option("--index", type=int, help="Show only this row of the front, counted from 0.")
+@click.option("--as", "format_", help=f"Show the selected formula, or that row, as {', '.join(FORMATS)}.")
 @_json
 def show(run: str, index: int | None, format_: str | None, as_json: bool) -> None:
     """Show the formulas that a RUN has found."""
@@ -153,9 +164,9 @@ def show(run: str, index: int | None, format_: str | None, as_json: bool) -> Non
 
 @click.command()
 @click.argument("run")
-@click.option("--output", help="The file to write; report.html in the run's folder where left out.")
+@click.option("--output", show_default="report.html in the run folder", help="File to write.")
 def report(run: str, output: str | None) -> None:
-    """Write all that is known of a RUN as one HTML page, which opens without a network."""
+    """Write a report of a RUN as one self-contained HTML page."""
     opened = Run.read(Path(run), is_to_search=False)
     model = SymbolicRegressor.from_file(run)
     data = opened.data
@@ -205,11 +216,12 @@ def _exports(expression: Expression) -> dict[str, str]:
 @click.command()
 @click.argument("run")
 @click.argument("data")
-@click.option("--index", type=int, help="The row of the front; the choice where left out.")
+@click.option("--index", type=int, show_default="the selected formula", help="Row of the front, counted from 0.")
 def predict(run: str, data: str, index: int | None) -> None:
-    """Print DATA, a CSV file, with what a RUN's formula says at the end of each line.
+    """Predict the target for every sample of DATA with a RUN.
 
-    What DATA holds is printed as it is, also where a spreadsheet would take it for a formula.
+    DATA is a CSV file with the input columns of the run. It is printed with the predictions as its last column, one for
+    each target. Cells of DATA are printed unchanged, even those that a spreadsheet would read as formulas.
     """
     opened = Run.read(Path(run), is_to_search=False)
     model = SymbolicRegressor.from_file(run)
@@ -249,7 +261,7 @@ def _follow(
                 with Display(targets, Budget(plan.max_evals, plan.max_time), settings.model_selection) as display:
                     model = search((display.watch,))
     except KeyboardInterrupt:
-        click.echo("symseed: The search was ended before there was a formula to keep.", err=True)
+        click.echo("symseed: The search was stopped before it found a formula.", err=True)
         sys.exit(TERMINATED if ending.is_terminated else INTERRUPTED)
     _print(model, targets, as_json=as_json)
     if ending.is_terminated:

@@ -72,11 +72,13 @@ class Display:
         row.add_row(
             Text(plain(self._targets[output]), style="bold"),
             ProgressBar(total=1.0, completed=min(1.0, max(shares, default=0.0)), width=_WIDE_BAR),
-            Text(
-                f"{turn.seconds:.0f} s{limit}, {turn.charged:,} formulas, choice unchanged for {turn.unchanged} turns"
-            ),
+            Text(f"{turn.seconds:.0f} s{limit}, {turn.charged:,} formulas, unchanged for {_turns(turn.unchanged)}"),
         )
         return row
+
+
+def _turns(count: int) -> str:
+    return f"{count} turn" if count == 1 else f"{count} turns"
 
 
 def front_table(front: EquationFront, rule: str) -> Table:

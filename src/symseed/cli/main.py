@@ -60,15 +60,14 @@ def commands() -> None:
 @commands.command()
 @click.argument("data")
 @click.argument("formulas", nargs=-1, required=True)
-@click.option("--target", required=True, help="The column to be explained.")
+@click.option("--target", required=True, help="Target column.")
 @click.option("--restarts", default=20, show_default=True, help="Random starts for the constants of each formula.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def evaluate(data: str, formulas: tuple[str, ...], target: str, restarts: int, as_json: bool) -> None:
-    """Fit the constants of FORMULAS to DATA and compare them.
+    """Fit the constants of FORMULAS to DATA and compare the fits.
 
-    DATA is a CSV file with a header, or a table that ships with symseed (diabetes, hubble, planets). In a formula,
-    `const` is a constant to be fitted, numbers stay as they are, and columns go by their names:
-    'const * sqrt(axis_au ^ 3)'.
+    DATA is a CSV file with a header, or a table that ships with symseed (diabetes, hubble, planets). A formula uses
+    column names, numbers, which stay fixed, and `const` for constants to fit: 'const * sqrt(axis_au ^ 3)'.
     """
     dataset = tables.read(data, target)
     numbers = dict.fromkeys(number for formula in formulas for number in numbers_in(formula))
@@ -96,7 +95,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print JSON and not
 @commands.command(name="methods")
 @_json
 def methods_command(as_json: bool) -> None:
-    """List the methods that `fit` knows."""
+    """List the search methods."""
     if as_json:
         click.echo(files.json_text({method.name: method.description for method in methods.METHODS.values()}))
         return
@@ -107,13 +106,13 @@ def methods_command(as_json: bool) -> None:
 @commands.command()
 @_json
 def doctor(as_json: bool) -> None:
-    """Say what symseed runs on, and check that it computes what NumPy does."""
+    """Show versions and hardware, and compare the core with NumPy."""
     x = np.linspace(0.1, 3.0, 1000)
     expression = Expression.parse("sin(x1 * x1) * exp(-x1) + log(x1) / sqrt(x1)", Library.of(list(OPERATORS), 1))
     expected = np.sin(x * x) * np.exp(-x) + np.log(x) / np.sqrt(x)
     worst = float(np.max(np.abs(expression.evaluate(x[:, None]) - expected)))
     if worst > 1e-14:
-        raise click.ClickException(f"The core differs from NumPy by {worst:.1e}; expected at most 1e-14. Rebuild it.")
+        raise click.ClickException(f"The core must agree with NumPy to 1e-14, but differs by {worst:.1e}. Rebuild it.")
     facts = {
         "symseed": version(),
         "python": platform.python_version(),
@@ -147,7 +146,7 @@ def _record(population: Population, errors: Errors, dataset: Dataset, row: int) 
 
 
 def main() -> None:
-    """Run a command; a mistake of the user's ends it with one sentence and exit code 2."""
+    """Run a command; invalid input ends it with one sentence and exit code 2."""
     warnings.showwarning = _show_warning
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -158,7 +157,7 @@ def main() -> None:
         click.echo(plain(f"symseed: {error}"), err=True)
         sys.exit(2)
     except MemoryError:
-        click.echo("symseed: There is not enough memory for that. Give fewer rows or columns.", err=True)
+        click.echo("symseed: There is not enough memory. Use fewer samples or columns.", err=True)
         sys.exit(1)
 
 
