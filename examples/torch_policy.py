@@ -108,11 +108,7 @@ class GRUPolicy:
 
     def _allowed(self, population: Population) -> npt.NDArray[np.float32]:
         """Return what the space adds to the logits at each position of legal rows, (N, L, T)."""
-        added = np.zeros((*population.tokens.shape, len(self.space.library)), dtype=np.float32)
-        for row, expression in enumerate(population):
-            for position in range(len(expression)):
-                added[row, position] = self.space.logits(expression.ids[:position])
-        return np.maximum(added, FORBIDDEN)
+        return np.maximum(self.space.logits_along(population).astype(np.float32), FORBIDDEN)
 
 
 def find(*, seed: int = 0, budget: Budget | None = None) -> SearchResult:

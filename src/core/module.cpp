@@ -286,6 +286,29 @@ NewArray<double> bind_logits(const Rules& rules, const Array<Token, 1>& prefix) 
   return to_numpy(std::move(out));
 }
 
+NewArray<double> bind_logits_along(const Rules& rules, const Tokens& tokens, const Lengths& lengths) {
+  require(lengths.shape(0) == tokens.shape(0), "`tokens` (N, L) and `lengths` (N,) must have the same N.");
+  const std::size_t width = tokens.shape(1);
+  const std::size_t size = rules.vocabulary().size();
+  std::vector<double> out(tokens.shape(0) * width * size, 0.0);
+  run([&](Monitor& monitor) {
+    for (std::size_t i = 0; i < tokens.shape(0); ++i) {
+      if (i % 64 == 0) monitor.check();
+      const Token* row = tokens.data() + i * width;
+      const std::int32_t length = lengths.data()[i];
+      require(length >= 0 && static_cast<std::size_t>(length) <= width, "Each length must be from 0 to L.");
+      Walker walker(rules);
+      for (std::int32_t j = 0; j < length; ++j) {
+        require(row[j] < size && !walker.is_complete() && walker.allows(row[j]),
+                "Each row must be the beginning of a legal expression.");
+        walker.logits(out.data() + (i * width + static_cast<std::size_t>(j)) * size);
+        walker.push(row[j]);
+      }
+    }
+  });
+  return to_numpy(std::move(out), {tokens.shape(0), width, size});
+}
+
 NewArray<std::int32_t> bind_violations(const Rules& rules, const Tokens& tokens, const Lengths& lengths) {
   require(lengths.shape(0) == tokens.shape(0), "`tokens` (N, L) and `lengths` (N,) must have the same N.");
   std::vector<std::int32_t> out(tokens.shape(0));
@@ -501,6 +524,7 @@ NB_MODULE(_core, m) {
            "bias"_array, "soft_location"_a, "soft_variance"_a, "dimensions"_array = nb::none(),
            "free_constants"_a = true, "sizes"_a = nb::list(), "nests"_a = nb::list())
       .def("logits", &bind_logits, "prefix"_array)
+      .def("logits_along", &bind_logits_along, "tokens"_array, "lengths"_array)
       .def("violations", &bind_violations, "tokens"_array, "lengths"_array)
       .def("sample", &bind_sample, "count"_a, "seed"_a, "step"_a, "tries"_a)
       .def("random_trees", &bind_random_trees, "count"_a, "seed"_a, "step"_a, "least"_a, "most"_a, "tries"_a);

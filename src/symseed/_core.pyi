@@ -121,6 +121,11 @@ class Rules:
         """
     def logits(self, prefix: npt.NDArray[np.uint16]) -> npt.NDArray[np.float64]:
         """Return what the priors add to each token's logit after `prefix`, -inf where it may not come next, as (T,)."""
+    def logits_along(self, tokens: Tokens, lengths: Lengths) -> npt.NDArray[np.float64]:
+        """Return `logits` before each token of each row, as (N, L, T); 0 after a row's end.
+
+        Rows are beginnings of legal expressions, or whole ones.
+        """
     def violations(self, tokens: Tokens, lengths: Lengths) -> npt.NDArray[np.int32]:
         """Return the first position of each row whose token may not stand there, as (N,).
 

@@ -10,7 +10,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +21,7 @@ from click.testing import CliRunner
 
 from symseed import DataError, Dataset, Expression, SettingsError, benchmarks, files, methods
 from symseed.benchmarks import runner
-from symseed.benchmarks.runner import RunKey, RunRecord, Store
+from symseed.benchmarks.runner import RunKey, RunRecord, Store, run_many
 from symseed.cli.bench import bench_commands
 from symseed.portfolio import portfolio
 from symseed.portfolio.portfolio import Solution
@@ -425,3 +428,31 @@ def test_a_table_is_made_of_the_records_of_several_folders(tmp_path: Path) -> No
     missing = subprocess.run(symseed("bench", "table", str(tmp_path)), capture_output=True, text=True, check=False)
     assert missing.returncode == 2
     assert "must be a folder of records" in missing.stderr
+
+
+def test_runs_may_be_done_on_an_executor_of_the_callers(tmp_path: Path) -> None:
+    """A worker that fails leaves a record that says so, and the other runs are done."""
+    keys = [RunKey("Nguyen-1", "nggp-s-1", seed, expressions=300) for seed in range(3)]
+    own, other = Store(tmp_path / "own"), Store(tmp_path / "other")
+    run_many(keys, own, jobs=1, done=lambda _: None)
+    told: list[RunRecord] = []
+    with ThreadPoolExecutor(2) as threads:
+        run_many(keys, other, jobs=2, done=told.append, executor=threads)
+    records = [
+        {record.key: replace(record, cpu_seconds=0.0, check_seconds=0.0) for record in store.read()}
+        for store in (own, other)
+    ]
+    assert records[0] == records[1]
+    assert {record.key for record in told} == set(keys)
+
+    class Failing(ThreadPoolExecutor):
+        def submit(self, work: Any, /, *arguments: Any, **named: Any) -> Any:
+            if arguments[0].seed == 1:
+                return super().submit(lambda: 1 / 0)
+            return super().submit(work, *arguments, **named)
+
+    third = Store(tmp_path / "third")
+    with Failing(1) as failing:
+        run_many(keys, third, jobs=1, done=lambda _: None, executor=failing)
+    errors = {record.seed: record.error for record in third.read()}
+    assert errors == {0: "", 1: "Its worker failed: division by zero", 2: ""}

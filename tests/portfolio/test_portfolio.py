@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,10 @@ from symseed.assembly import Assembler, AssemblySettings
 from symseed.completion.completer import CompletionSettings
 from symseed.data.losses import Loss
 from symseed.errors import DataError
+from symseed.language import Population
 from symseed.language.row import Row
 from symseed.language.writer import Writer
+from symseed.portfolio import states
 from symseed.portfolio.pool import Formula, Pool
 from symseed.portfolio.portfolio import Portfolio, Solution
 from symseed.portfolio.progress import Turn
@@ -36,10 +39,13 @@ from symseed.portfolio.settings import PortfolioSettings
 from symseed.portfolio.states import PortfolioState
 from symseed.portfolio.track import Track, TrackRun
 from symseed.recovery.checker import Checker, Verdict
+from symseed.scoring import Scored
+from symseed.search import Lesson, Memory
 from symseed.search.budget import Budget, IsLate, StopReason
 from symseed.search.elite import Front
 from symseed.search.evolution import EvolutionSettings
 from symseed.search.search import SearchSettings
+from symseed.space import SearchSpace
 from symseed.space.constraints import PAPER, Dimensions
 from symseed.space.dimensions import Dimension
 
@@ -660,3 +666,80 @@ def test_while_nothing_has_the_dimension_of_y_the_mean_is_chosen_and_the_front_i
     *_, last = turns
     assert last.reason is StopReason.SOLVED
     assert str(last.best.expression) == "x1 / x2"
+
+
+# --- A policy and a trainer of one's own -----------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class CountingPolicySettings:
+    """Builds policies that draw from the space, and draw otherwise after each lesson: enough to be told apart."""
+
+    def build(self, space: SearchSpace, *, seed: int) -> CountingPolicy:
+        return CountingPolicy(space, seed)
+
+
+class CountingPolicy:
+    def __init__(self, space: SearchSpace, seed: int) -> None:
+        self._space, self._seed, self.lessons = space, seed, 0
+
+    def sample(self, count: int, *, seed: int, step: int) -> Population:
+        return self._space.sample(count, seed=seed % 2**32 + self._seed % 1000 + self.lessons, step=step)
+
+    def log_probability(self, population: Population) -> Floats:
+        return np.zeros(len(population))
+
+    def ascend(self, lesson: Lesson) -> None:
+        self.lessons += 1
+
+    def snapshot(self) -> dict[str, Any]:
+        return {"lessons": np.array([self.lessons])}
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        self.lessons = int(snapshot["lessons"][0])
+
+
+@dataclasses.dataclass(frozen=True)
+class LongMemory(Memory):
+    """Remembers how many steps there were."""
+
+    steps: int = 0
+
+    def to_arrays(self) -> dict[str, Any]:
+        return {"steps": np.array([self.steps])}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Any], library: Library) -> LongMemory:
+        return cls(steps=int(arrays["steps"][0]))
+
+
+@dataclasses.dataclass(frozen=True)
+class LongTrainer:
+    """Learns from one row after another, in the order of its steps."""
+
+    def first_memory(self) -> LongMemory:
+        return LongMemory()
+
+    def lesson(self, memory: Memory, scored: Scored, *, seed: int, step: int) -> tuple[Lesson, Memory]:
+        assert isinstance(memory, LongMemory), "what was remembered comes back as what it was"
+        row = np.array([memory.steps % len(scored)])
+        return Lesson(scored.population.take(row), np.ones(1)), LongMemory(steps=memory.steps + 1)
+
+
+def test_another_policy_and_trainer_run_in_a_portfolio_and_resume_through_arrays() -> None:
+    own = dataclasses.replace(_SEARCH, policy=CountingPolicySettings(), trainer=LongTrainer())
+    settings = PortfolioSettings((Track(own, 20, PAPER, True, 1),), assembly=None, epoch=2)
+
+    def made(begin: PortfolioState | None = None) -> Portfolio:
+        return Portfolio(KOZA, noisy(), settings, seed=0, budget=Budget(6_000), begin=begin)
+
+    whole, saved = made(), []
+    for turn in whole.turns():
+        if whole.state is not None and turn.reason is None and whole.state.turn == turn.index:
+            saved.append(states.pack(whole.state, KOZA))
+    assert len(saved) > 2
+    assert any(value["rounds"] > 2 for _, values in saved for value in values["tracks"] if value)
+    for arrays, values in saved:
+        resumed = made(states.unpack(arrays, json.loads(json.dumps(values)), KOZA, settings))
+        list(resumed.turns())
+        assert [formula.expression for formula in resumed.front()] == [item.expression for item in whole.front()]

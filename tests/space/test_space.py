@@ -506,3 +506,17 @@ def test_samples_are_populations_ready_for_use() -> None:
 def test_a_soft_length_that_is_no_distribution_is_refused(values: tuple[float, float]) -> None:
     with pytest.raises(SettingsError, match="of the soft length prior must be"):
         SoftLength(*values)
+
+
+def test_logits_along_rows_are_those_before_each_token() -> None:
+    space = SearchSpace(WHOLE, 1, 12)
+    population = space.sample(30, seed=3)
+    along = space.logits_along(population)
+    assert along.shape == (*population.tokens.shape, len(WHOLE))
+    for row, expression in enumerate(population):
+        for position in range(len(expression)):
+            np.testing.assert_array_equal(along[row, position], space.logits(expression.ids[:position]))
+        assert (along[row, len(expression) :] == 0.0).all()
+    broken = Population.wrap(WHOLE, population.tokens[:, ::-1].copy(), population.lengths, population.constants)
+    with pytest.raises(ValueError, match="must be the beginning of a legal expression"):
+        space.logits_along(broken)

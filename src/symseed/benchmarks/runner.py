@@ -17,7 +17,7 @@ import signal
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
 from multiprocessing.queues import SimpleQueue
@@ -334,8 +334,21 @@ class Store:
         return {**asdict(record), **times}
 
 
-def run_many(keys: Sequence[RunKey], store: Store, *, jobs: int, done: Callable[[RunRecord], None]) -> None:
-    """Do the runs that the store does not have, `jobs` at a time; `done` hears of each as it ends."""
+def run_many(
+    keys: Sequence[RunKey],
+    store: Store,
+    *,
+    jobs: int,
+    done: Callable[[RunRecord], None],
+    executor: Executor | None = None,
+) -> None:
+    """Do the runs that the store does not have, `jobs` at a time.
+
+    Args:
+        done: is told of each run as it ends.
+        executor: where they are done, such as a cluster that has the interface of `concurrent.futures`; None: in
+            processes of this machine, of which each has a core of its own and may die without harm to the others.
+    """
     if jobs < 1:
         raise SettingsError(f"`jobs` must be at least 1, but it is {jobs}.")
     known = {record.key for record in store.read()}
@@ -346,6 +359,9 @@ def run_many(keys: Sequence[RunKey], store: Store, *, jobs: int, done: Callable[
             append(record)
             done(record)
 
+        if executor is not None:
+            _run_on(executor, waiting, jobs, finish)
+            return
         if jobs == 1:
             with Checker() as checker:
                 for key in waiting:
@@ -353,6 +369,30 @@ def run_many(keys: Sequence[RunKey], store: Store, *, jobs: int, done: Callable[
             return
         while waiting:
             waiting = _run_pool(waiting, jobs, finish)
+
+
+def run_one(key: RunKey) -> RunRecord:
+    """Do one run by itself: what a worker of any kind of executor calls."""
+    with Checker() as checker:
+        return execute(key, checker)
+
+
+def _run_on(executor: Executor, keys: Sequence[RunKey], jobs: int, finish: Callable[[RunRecord], None]) -> None:
+    """Do runs on an executor of the caller's, at most so many at a time."""
+    left = list(reversed(keys))
+    running: dict[Future[RunRecord], RunKey] = {}
+    try:
+        while left or running:
+            while left and len(running) < jobs:
+                key = left.pop()
+                running[executor.submit(run_one, key)] = key
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                key = running.pop(future)
+                error = future.exception()
+                finish(future.result() if error is None else failed(key, f"Its worker failed: {error}"))
+    finally:
+        for future in running:
+            future.cancel()
 
 
 def _run_pool(keys: Sequence[RunKey], jobs: int, finish: Callable[[RunRecord], None]) -> list[RunKey]:

@@ -6,9 +6,9 @@ Axis letters: N rows, L positions in a row. Trees, parents, strings are derived 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -132,6 +132,15 @@ class Population:
     def __reduce__(self) -> tuple[Callable[..., Population], tuple[object, ...]]:
         """Pickle what it is made of; the arrays stay read-only."""
         return Population.wrap, (self.library, self.tokens, self.lengths, self.constants)
+
+    def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return it as arrays by name, for a checkpoint."""
+        return {"tokens": self.tokens, "lengths": self.lengths, "constants": self.constants}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]], library: Library) -> Population:
+        """Return what `to_arrays` gave, checked."""
+        return cls.of(library, arrays["tokens"], arrays["lengths"], arrays["constants"])
 
     def take(self, rows: npt.ArrayLike) -> Population:
         """Return some rows, by index or by mask."""

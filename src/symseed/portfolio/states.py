@@ -12,17 +12,17 @@ from symseed.completion.completer import CompletionCounts
 from symseed.language.library import Library
 from symseed.language.population import Population
 from symseed.language.row import Row
-from symseed.language.writer import Writer
 from symseed.portfolio.settings import PortfolioSettings
-from symseed.portfolio.track import TrackState
+from symseed.portfolio.track import Track, TrackState
 from symseed.scoring.task import Scored
 from symseed.search.search import Snapshot
-from symseed.search.training import Memory
+from symseed.search.training import first_memory
 
 Arrays: TypeAlias = dict[str, npt.NDArray[Any]]
 
 _COUNTS = ("rounds", "charged", "evaluated", "unique", "seconds")
-_SCORES = ("reward", "solved", "failure", "position", "computed")
+_SCORED = ("best", "elite", "queue", "last")
+"""Scored rows of a snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class PortfolioState:
 def pack(state: PortfolioState, library: Library) -> tuple[Arrays, dict[str, Any]]:
     """Return a state as arrays by name, and as values that JSON can hold."""
     arrays: Arrays = {}
-    writer = Writer(library.with_constant())
-    _put_population(arrays, "formulas", writer.population([*state.formulas, state.number]))
+    formulas = Population.of_rows(library.with_constant(), [*state.formulas, state.number])
+    _put(arrays, "formulas", formulas.to_arrays())
     return arrays, {
         "turn": state.turn,
         "unchanged": state.unchanged,
@@ -63,77 +63,70 @@ def unpack(
     Raises:
         Exception: of any kind, where it is the state of another one, or damaged.
     """
-    formulas = _population_at(arrays, "formulas", library.with_constant())
-    parts = formulas.rows
+    rows = Population.from_arrays(_below(arrays, "formulas"), library.with_constant()).rows
+    pairs = zip(settings.possible_tracks(library), values["tracks"], strict=True)
     return PortfolioState(
         turn=int(values["turn"]),
         unchanged=int(values["unchanged"]),
         seconds=float(values["seconds"]),
         charged=int(values["charged"]),
-        formulas=tuple(parts[:-1]),
-        number=parts[-1],
+        formulas=tuple(rows[:-1]),
+        number=rows[-1],
         tracks=tuple(
-            _unpacked(arrays, f"track{i}", packed, track.library(library))
-            for i, ((_, track), packed) in enumerate(
-                zip(settings.possible_tracks(library), values["tracks"], strict=True)
-            )
+            _unpacked(_below(arrays, f"track{i}"), packed, track, track.library(library))
+            for i, ((_, track), packed) in enumerate(pairs)
         ),
     )
 
 
 def _packed(arrays: Arrays, name: str, track: TrackState) -> dict[str, Any] | None:
-    _put_scored(arrays, f"{name}.front", track.front)
+    if track.front is not None:
+        _put(arrays, f"{name}.front", track.front.to_arrays())
     search = track.search
     if search is None:
         return None
-    for field in ("best", "elite", "queue", "last"):
-        _put_scored(arrays, f"{name}.{field}", getattr(search, field))
-    _put_scored(arrays, f"{name}.memory", search.memory.queue)
-    if search.policy is not None:
-        arrays[f"{name}.policy"] = search.policy[0]
+    for field in _SCORED:
+        scored = getattr(search, field)
+        if scored is not None:
+            _put(arrays, f"{name}.{field}", scored.to_arrays())
+    _put(arrays, f"{name}.memory", search.memory.to_arrays())
+    _put(arrays, f"{name}.policy", search.policy or {})
     completion = search.completion
     return {field: getattr(search, field) for field in _COUNTS} | {
-        "baseline": search.memory.baseline,
-        "policy": None if search.policy is None else search.policy[1],
+        "has_policy": search.policy is not None,
         "completion": [completion.lookups, completion.hits, completion.splices],
     }
 
 
-def _unpacked(arrays: Mapping[str, npt.NDArray[Any]], name: str, values: Any, library: Library) -> TrackState:
-    front = _scored_at(arrays, f"{name}.front", library)
+def _unpacked(arrays: Arrays, values: Any, track: Track, library: Library) -> TrackState:
+    front = _scored(arrays, "front", library)
     if values is None:
         return TrackState(None, front)
-    best = _scored_at(arrays, f"{name}.best", library)
+    best, elite, queue, last = (_scored(arrays, field, library) for field in _SCORED)
     assert best is not None, "a search that has begun has a best"
+    memory = type(first_memory(track.settings.trainer)).from_arrays(_below(arrays, "memory"), library)
     snapshot = Snapshot(
         **{field: values[field] for field in _COUNTS},
-        policy=None if values["policy"] is None else (arrays[f"{name}.policy"], int(values["policy"])),
-        memory=Memory(values["baseline"], _scored_at(arrays, f"{name}.memory", library)),
+        policy=_below(arrays, "policy") if values["has_policy"] else None,
+        memory=memory,
         best=best,
         completion=CompletionCounts(*values["completion"]),
-        elite=_scored_at(arrays, f"{name}.elite", library),
-        queue=_scored_at(arrays, f"{name}.queue", library),
-        last=_scored_at(arrays, f"{name}.last", library),
+        elite=elite,
+        queue=queue,
+        last=last,
     )
     return TrackState(snapshot, front)
 
 
-def _put_scored(arrays: Arrays, name: str, scored: Scored | None) -> None:
-    if scored is not None:
-        _put_population(arrays, name, scored.population)
-        arrays.update({f"{name}.{field}": getattr(scored, field) for field in _SCORES})
+def _scored(arrays: Arrays, name: str, library: Library) -> Scored | None:
+    own = _below(arrays, name)
+    return Scored.from_arrays(own, library) if own else None
 
 
-def _scored_at(arrays: Mapping[str, npt.NDArray[Any]], name: str, library: Library) -> Scored | None:
-    if f"{name}.tokens" not in arrays:
-        return None
-    return Scored(_population_at(arrays, name, library), *(arrays[f"{name}.{field}"] for field in _SCORES))
+def _put(arrays: Arrays, name: str, own: Mapping[str, npt.NDArray[Any]]) -> None:
+    arrays.update({f"{name}.{key}": array for key, array in own.items()})
 
 
-def _put_population(arrays: Arrays, name: str, population: Population) -> None:
-    for field in ("tokens", "lengths", "constants"):
-        arrays[f"{name}.{field}"] = getattr(population, field)
-
-
-def _population_at(arrays: Mapping[str, npt.NDArray[Any]], name: str, library: Library) -> Population:
-    return Population.of(library, *(arrays[f"{name}.{field}"] for field in ("tokens", "lengths", "constants")))
+def _below(arrays: Mapping[str, npt.NDArray[Any]], name: str) -> Arrays:
+    """The arrays whose names begin so, by the rest of their names."""
+    return {key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")}

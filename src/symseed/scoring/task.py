@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,8 @@ from symseed.language.expression import Expression
 from symseed.language.library import Library
 from symseed.language.population import Population
 from symseed.scoring.evaluation import Failures, Positions
+
+_SCORES = ("reward", "solved", "failure", "position", "computed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,15 @@ class Scored:
     def __len__(self) -> int:
         """Return N."""
         return len(self.reward)
+
+    def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return it as arrays by name, for a checkpoint."""
+        return {**self.population.to_arrays(), **{name: getattr(self, name) for name in _SCORES}}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]], library: Library) -> Scored:
+        """Return what `to_arrays` gave, checked."""
+        return cls(Population.from_arrays(arrays, library), *(arrays[name] for name in _SCORES))
 
     def take(self, rows: npt.NDArray[np.intp]) -> Scored:
         """Return some rows."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symseed.search.budget import Budget, StopReason
 from symseed.search.evolution import EvolutionSettings
-from symseed.search.policy import Lesson, LSTMPolicy, Policy, PolicySettings
+from symseed.search.policy import Lesson, LSTMPolicy, Policy, PolicyFactory, PolicySettings, StatefulPolicy
 from symseed.search.search import Search, SearchResult, SearchSettings, Seeds, Snapshot, Step, run
 from symseed.search.training import (
     CrossEntropyTrainer,
@@ -29,6 +29,7 @@ __all__ = [
     "Mutation",
     "OffPolicy",
     "Policy",
+    "PolicyFactory",
     "PolicySettings",
     "QueueTrainer",
     "RiskSeekingTrainer",
@@ -37,6 +38,7 @@ __all__ = [
     "SearchSettings",
     "Seeds",
     "Snapshot",
+    "StatefulPolicy",
     "Step",
     "StopReason",
     "Trainer",

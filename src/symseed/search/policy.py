@@ -6,8 +6,9 @@ native code. `examples/` shows one of another kind.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +44,24 @@ class Policy(Protocol):
 
     def ascend(self, lesson: Lesson) -> None:
         """Take one step up the lesson's objective."""
+
+
+@runtime_checkable
+class StatefulPolicy(Policy, Protocol):
+    """A policy whose search can be resumed: what it has learnt leaves as arrays, and comes back."""
+
+    def snapshot(self) -> dict[str, npt.NDArray[Any]]:
+        """Return all that it has learnt, as copies by name."""
+
+    def restore(self, snapshot: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take up where another policy of the same shape was."""
+
+
+class PolicyFactory(Protocol):
+    """What builds the policy of a search: settings of some kind of policy. A frozen value, as all settings are."""
+
+    def build(self, space: SearchSpace, *, seed: int) -> Policy:
+        """Return a policy that has learnt nothing yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +102,10 @@ class PolicySettings:
             raise SettingsError(f"`learning_rate` must be at least 0, but it is {self.learning_rate}.")
         if self.longest_sample is not None and self.longest_sample < 1:
             raise SettingsError(f"`longest_sample` must be at least 1, but it is {self.longest_sample}.")
+
+    def build(self, space: SearchSpace, *, seed: int) -> LSTMPolicy:
+        """Return such a policy, which has learnt nothing yet."""
+        return LSTMPolicy(space, self, seed=seed)
 
 
 class LSTMPolicy:
@@ -136,6 +159,15 @@ class LSTMPolicy:
         if values.shape != self.state[0].shape:
             raise DataError(f"This policy's state is {self.state[0].shape}, but the one given is {values.shape}.")
         self._network.set_state(np.ascontiguousarray(values, dtype=np.float64), steps)
+
+    def snapshot(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the state as arrays by name."""
+        weights, steps = self.state
+        return {"weights": weights, "steps": np.array([steps])}
+
+    def restore(self, snapshot: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take up where another policy of the same shape was."""
+        self.state = (snapshot["weights"], int(snapshot["steps"][0]))
 
     @property
     def parameters(self) -> dict[str, npt.NDArray[np.floating]]:

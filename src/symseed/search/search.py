@@ -7,12 +7,13 @@ watch steps and are no part of it. Between two rounds it can be put away as a `S
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from symseed.arrays import Floats
 from symseed.completion.completer import Completer, CompletionCounts, CompletionSettings
 from symseed.errors import SettingsError
 from symseed.language.expression import Expression
@@ -20,9 +21,9 @@ from symseed.scoring.task import HasDataset, Scored, Task
 from symseed.search.budget import Budget, StopReason, Timer
 from symseed.search.elite import Elite
 from symseed.search.evolution import EvolutionSettings, evolve
-from symseed.search.policy import LSTMPolicy, Policy, PolicySettings
+from symseed.search.policy import Policy, PolicyFactory, PolicySettings, StatefulPolicy
 from symseed.search.streams import SearchSeeds
-from symseed.search.training import Memory, OffPolicy, QueueTrainer, Trainer, corrected
+from symseed.search.training import Memory, OffPolicy, QueueTrainer, Trainer, corrected, first_memory
 from symseed.space.space import SearchSpace
 
 
@@ -47,8 +48,8 @@ class SearchSettings:
     batch: int = 500
     """N: expressions that the policy samples each step, and that evolve."""
 
-    policy: PolicySettings | None = field(default_factory=PolicySettings)
-    """None: no policy, evolution only."""
+    policy: PolicyFactory | None = field(default_factory=PolicySettings)
+    """What builds the policy, the paper's LSTM by default; None: no policy, evolution only."""
 
     trainer: Trainer = field(default_factory=QueueTrainer)
 
@@ -142,7 +143,7 @@ def run(
     """Search until the task is solved or the budget is used up; Ctrl-C ends it with the best so far.
 
     Args:
-        policy: takes the place of the LSTM that `settings.policy` describes.
+        policy: takes the place of the one that `settings.policy` builds.
 
     Raises:
         KeyboardInterrupt: on Ctrl-C before anything was scored.
@@ -163,8 +164,8 @@ class Snapshot:
     """
 
     rounds: int
-    policy: tuple[Floats, int] | None
-    """The LSTM's `state`; None where there is no policy."""
+    policy: Mapping[str, npt.NDArray[Any]] | None
+    """What the policy has learnt; None where there is no policy."""
     memory: Memory
     best: Scored
     charged: int
@@ -195,20 +196,20 @@ class Search:
         """Prepare a search.
 
         Args:
-            policy: takes the place of the LSTM that `settings.policy` describes.
+            policy: takes the place of the one that `settings.policy` builds.
             watch: is told of every population as it is scored.
             begin: where to begin, if not at the first round; the other arguments are those it was taken with.
         """
         self._space, self._task, self._settings = space, task, settings
         self._streams = SearchSeeds.of(seed)
         if policy is None and settings.policy is not None:
-            policy = LSTMPolicy(space, settings.policy, seed=self._streams.policy)
+            policy = settings.policy.build(space, seed=self._streams.policy)
         self._policy = policy
         self._ledger = _Ledger(task, budget, watch, begin)
         self._completer = _completer(space, task, settings)
         self._seeder = _Seeder(space, task, settings, self._streams.seeds, begin)
         self._elite = Elite(settings.elite)
-        self._memory = Memory()
+        self._memory = first_memory(settings.trainer)
         self._rounds = 0
         self._before = CompletionCounts()
         if begin is not None:
@@ -216,8 +217,8 @@ class Search:
             if begin.elite is not None:
                 self._elite.add(begin.elite)
             if begin.policy is not None:
-                assert isinstance(policy, LSTMPolicy), "only its state is ever taken"
-                policy.state = begin.policy
+                assert isinstance(policy, StatefulPolicy), "only of such a policy a snapshot is ever taken"
+                policy.restore(begin.policy)
 
     def __iter__(self) -> Iterator[Step]:
         """Give one `Step` per round of Algorithm 1."""
@@ -232,14 +233,14 @@ class Search:
 
     def snapshot(self) -> Snapshot:
         """Return what the next round depends on."""
-        if self._policy is not None and not isinstance(self._policy, LSTMPolicy):
+        if self._policy is not None and not isinstance(self._policy, StatefulPolicy):
             raise SettingsError(
-                f"A search can be put away where its policy is the LSTM, but it is a {type(self._policy).__name__}."
+                f"A snapshot needs a policy with `snapshot` and `restore`, which {type(self._policy).__name__} lacks."
             )
         step = self._ledger.step(self._completion)
         return Snapshot(
             rounds=self._rounds,
-            policy=None if self._policy is None else self._policy.state,
+            policy=None if self._policy is None else self._policy.snapshot(),
             memory=self._memory,
             best=self._ledger.best,
             charged=step.charged,

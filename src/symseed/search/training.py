@@ -7,14 +7,17 @@ scored to a `Lesson`; what it carries from step to step (a baseline, a queue) is
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
 
 from symseed import arithmetic
 from symseed.arrays import Floats
 from symseed.errors import SettingsError
+from symseed.language.library import Library
 from symseed.language.population import Population
 from symseed.scoring.task import Scored
 from symseed.search.policy import Lesson, Policy
@@ -32,6 +35,21 @@ class Memory:
 
     queue: Scored | None = None
     """The best different expressions so far, best first."""
+
+    def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return it as arrays by name, for a checkpoint."""
+        baseline = {} if self.baseline is None else {"baseline": np.array([self.baseline])}
+        queue = {} if self.queue is None else self.queue.to_arrays()
+        return {**baseline, **{f"queue.{name}": array for name, array in queue.items()}}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]], library: Library) -> Memory:
+        """Return what `to_arrays` gave."""
+        queue = {name.removeprefix("queue."): array for name, array in arrays.items() if name.startswith("queue.")}
+        return cls(
+            float(arrays["baseline"][0]) if "baseline" in arrays else None,
+            Scored.from_arrays(queue, library) if queue else None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +76,19 @@ class OffPolicy(enum.Enum):
     """As much as any other: the paper's method."""
     TRUNCATED = "truncated"
     """Less, where the policy would hardly make it itself: see `corrected`."""
+
+
+@runtime_checkable
+class Remembers(Protocol):
+    """A trainer that carries something else than a baseline or a queue: a subclass of `Memory`."""
+
+    def first_memory(self) -> Memory:
+        """Return what it remembers before the first step."""
+
+
+def first_memory(trainer: Trainer) -> Memory:
+    """Return what a trainer remembers before the first step."""
+    return trainer.first_memory() if isinstance(trainer, Remembers) else Memory()
 
 
 class Trainer(Protocol):

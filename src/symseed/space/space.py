@@ -89,6 +89,14 @@ class SearchSpace:
         """Return what the priors add to each token's logit after a beginning, -inf where it is forbidden, (T,)."""
         return self.rules.logits(np.array(prefix, dtype=np.uint16))
 
+    def logits_along(self, population: Population) -> npt.NDArray[np.float64]:
+        """Return `logits` before each token of each legal row, (N, L, T): what a policy of one's own adds to its own.
+
+        After a row's end they are 0.
+        """
+        population.check_library(self.library, "search space")
+        return self.rules.logits_along(population.tokens, population.lengths)
+
     def violations(self, population: Population) -> npt.NDArray[np.int32]:
         """Return the first position of each row that is not allowed, -1 for a legal row, (N,)."""
         population.check_library(self.library, "search space")
