@@ -1,4 +1,5 @@
-// What the bindings share: arrays in and out, rows that are safe to read, and work that a signal can end.
+// What the bindings share: arrays in and out, rows that are safe to read, and work without Python's lock that a signal
+// can end, and the end of the interpreter cannot break.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -10,8 +11,12 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
+#include <chrono>
+#include <exception>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 
 #include "dispatch.hpp"
 #include "evaluate.hpp"
@@ -98,9 +103,48 @@ inline Manner to_manner(bool strict, const std::optional<std::string>& instructi
   return {symseed::instruction_set(instruction_set).kernels, strict, loss};
 }
 
+// When the interpreter ends, it ends every other thread that asks for its lock: before Python 3.14 by pthread_exit,
+// which unwinds the thread's frames. Ours and nanobind's cannot be left that way (destructors, `catch (...)`), and the
+// process would abort. So such a thread stays where it is until the process has ended, and its frames with it, in which
+// other threads may still be at work. This happens to daemon threads.
+
+[[noreturn]] inline void wait_for_exit() {
+  for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
+// Calls functions of Python's own where they may ask for the lock. It holds nothing that has a destructor, and must not
+// itself be called while an exception is handled.
+template <class Call>
+auto call_python(Call call) {
+  try {
+    return call();
+  } catch (...) {
+    if (std::current_exception() != nullptr) throw;  // What ends a thread is no exception of C++.
+    wait_for_exit();
+  }
+}
+
+// Set when the interpreter is no more. Then not even the lock is there to be asked for.
+inline std::atomic<bool> is_interpreter_gone{false};
+
+// The lock, for native work that does not have it, on any thread.
+class PythonLock {
+ public:
+  PythonLock() {
+    if (is_interpreter_gone) wait_for_exit();
+    state_ = call_python([] { return PyGILState_Ensure(); });
+  }
+  ~PythonLock() { PyGILState_Release(state_); }
+  PythonLock(const PythonLock&) = delete;
+  PythonLock& operator=(const PythonLock&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
 // Has Python a signal to handle (Ctrl-C)? Its handler runs here; what it raises stays set for `run`.
 inline bool has_signal() {
-  nb::gil_scoped_acquire gil;
+  const PythonLock lock;
   return PyErr_CheckSignals() != 0;
 }
 
@@ -108,13 +152,21 @@ inline bool has_signal() {
 // exception.
 template <class Work>
 void run(Work work) {
+  bool is_interrupted = false;
+  std::exception_ptr error;
+  PyThreadState* const thread = PyEval_SaveThread();
   try {
-    nb::gil_scoped_release release;
     Monitor monitor(&has_signal);
     work(monitor);
   } catch (const Interrupted&) {
-    throw nb::python_error();
+    is_interrupted = true;
+  } catch (...) {
+    error = std::current_exception();
   }
+  // Not by a destructor: a thread cannot be ended there.
+  call_python([&] { PyEval_RestoreThread(thread); });
+  if (is_interrupted) throw nb::python_error();
+  if (error) std::rethrow_exception(error);
 }
 
 void bind_complete(nb::module_& m);

@@ -14,10 +14,14 @@ class Callback : public Function {
   Callback(int arity, nb::callable call) : Function(arity), call_(std::move(call)) {}
 
   bool values(const Kernels&, const double* a, const double* b, double* out, int points) const override {
-    const nb::gil_scoped_acquire gil;
+    const PythonLock lock;
     const std::size_t count = static_cast<std::size_t>(points);
-    const auto copy = [&](const double* from) { return to_numpy(std::vector<double>(from, from + count)); };
-    const nb::object answer = arity() == 1 ? call_(copy(a)) : call_(copy(a), copy(b));
+    const auto copy = [&](const double* from) { return nb::cast(to_numpy(std::vector<double>(from, from + count))); };
+    const nb::object first = copy(a);
+    const nb::object second = arity() == 1 ? nb::object() : copy(b);  // where there is none, the list ends with it
+    const nb::object answer = nb::steal(
+        call_python([&] { return PyObject_CallFunctionObjArgs(call_.ptr(), first.ptr(), second.ptr(), nullptr); }));
+    if (!answer.is_valid()) throw nb::python_error();
     if (answer.is_none()) return false;
     const auto values = nb::cast<Array<double, 1>>(answer);
     require(values.shape(0) == count, "A function must give as many values as it was given.");

@@ -468,6 +468,13 @@ nb::tuple bind_next_generation(const Rules& rules, const Tokens& tokens, const L
                         to_numpy(std::move(next.parent)), to_numpy(std::move(next.touched)));
 }
 
+// What the interpreter keeps for itself goes last, before its lock. The module may be loaded again; the watch stays.
+void watch_interpreter() {
+  const nb::dict kept = nb::borrow<nb::dict>(PyInterpreterState_GetDict(PyInterpreterState_Get()));
+  if (kept.contains("symseed._core")) return;
+  kept["symseed._core"] = nb::capsule(&is_interpreter_gone, [](void*) noexcept { is_interpreter_gone = true; });
+}
+
 VarySettings make_vary_settings(double crossover, double mutation, int tournament, int new_depth, int retries,
                                 const std::vector<double>& weights) {
   require(tournament >= 0 && new_depth >= 0 && new_depth <= 16 && retries >= 0 && weights.size() == kMutations,
@@ -485,6 +492,7 @@ NB_MODULE(_core, m) {
   m.doc() = "Native core of symseed; see _core.pyi.";
   // Objects that live until the interpreter ends are no leak worth a page of warnings.
   nb::set_leak_warnings(false);
+  watch_interpreter();
   bind_complete(m);
   bind_function(m);
   bind_linear(m);
