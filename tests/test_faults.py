@@ -29,7 +29,7 @@ from symseed.data import tables
 from symseed.language.row import Row
 from symseed.portfolio.portfolio import Portfolio
 from symseed.regressor.prepare import MOST_ROWS
-from symseed.text import plain
+from symseed.text import for_terminal
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(0.5, 3.0, (40, 2))
@@ -402,7 +402,7 @@ def test_a_reader_that_leaves_ends_the_command_quietly() -> None:
 
 
 def test_names_move_no_cursor() -> None:
-    assert plain("a\x1b[2J\x07\x9b\r\n\tλ") == "a\\x1b[2J\\x07\\x9b\\x0d\n\tλ"
+    assert for_terminal("a\x1b[2J\x07\x9b\r\n\tλ") == "a\\x1b[2J\\x07\\x9b\\x0d\n\tλ"
 
 
 # --- Hostile text ----------------------------------------------------------------------------------------------------

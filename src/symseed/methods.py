@@ -5,14 +5,13 @@ A method is settings, never code of its own. Where the paper leaves a value open
 
 from __future__ import annotations
 
-import difflib
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from symseed.assembly import AssemblySettings
 from symseed.completion.completer import CompletionSettings
-from symseed.errors import SettingsError
+from symseed.errors import SettingsError, did_you_mean
 from symseed.language.library import Library
 from symseed.portfolio.settings import PortfolioSettings
 from symseed.portfolio.track import Track
@@ -59,9 +58,9 @@ class Method:
 def get(name: str) -> Method:
     """Return the method of that name."""
     if name not in METHODS:
-        close = difflib.get_close_matches(name, METHODS, n=1)
-        hint = f" Did you mean `{close[0]}`?" if close else ""
-        raise SettingsError(f"There is no method `{name}`.{hint} The methods are {', '.join(METHODS)}.")
+        raise SettingsError(
+            f"There is no method `{name}`.{did_you_mean(name, METHODS)} The methods are {', '.join(METHODS)}."
+        )
     return METHODS[name]
 
 

@@ -1,10 +1,68 @@
-"""Text for terminals: whatever a name holds, it moves no cursor and rings no bell."""
+"""Text made harmless for whoever reads it next: a terminal, a message, a spreadsheet, a table, a page, a comment."""
 
 from __future__ import annotations
+
+import html
+import re
 
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
 
 
-def plain(text: str) -> str:
-    """Return the text with every control character but tabs and line ends written out."""
+def for_terminal(text: str) -> str:
+    """Return a text that moves no cursor and rings no bell: control characters but tabs and line ends written out."""
     return text.translate(_CONTROLS)
+
+
+def for_message(text: str) -> str:
+    """Return a text that stays on its line: what cannot be seen, a line end too, is written out."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+
+
+def for_spreadsheet(cell: str) -> str:
+    """Return a cell of a table such that no spreadsheet takes it for a formula: an apostrophe before it, if need be."""
+    return f"'{cell}" if cell.startswith(("=", "+", "-", "@")) else cell
+
+
+def for_markdown(cell: str) -> str:
+    """Return a cell of a table in Markdown that is read as it is."""
+    return re.sub(r"([\\`*_|<>\[\]])", r"\\\1", cell)
+
+
+def for_html(text: str) -> str:
+    """Return a text for a page in HTML: escaped, and without what is no character."""
+    # Neither control characters nor halves of pairs may be in a file, and marks of direction would turn what follows.
+    return html.escape("".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in text))
+
+
+def for_comment(name: str, *, ascii_only: bool = False) -> str:
+    """Return a name for a comment in source text: what could end one, or be taken for a formula, as code points.
+
+    Letters and digits, also those of other alphabets, and a few signs stay. No two names become the same.
+    """
+    unsafe = r"[^\w .:()\[\]/%^-]|(?<![A-Za-z0-9])-"  # a minus only where it does not begin anything
+    flags = re.ASCII if ascii_only else 0
+    return re.sub(unsafe, lambda match: code_point(match[0]), name, flags=flags)
+
+
+def code_point(character: str) -> str:
+    """Return a character as text that is safe anywhere, such as <U+0022>."""
+    return f"<U+{ord(character):04X}>"
+
+
+def clipped(text: str, most: int) -> str:
+    """Return a text of at most so many characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def one_line(text: str, most: int) -> str:
+    """Return a text on one line, of at most so many characters."""
+    return clipped(" ".join(text[: 20 * most].split()), most)
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text reads as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -13,10 +13,11 @@ SETTING = """
     import numpy as np
     from symseed import (
         Dataset, Expression, Library, LSTMPolicy, Population, RegressionSettings, RegressionTask, SearchSpace, evaluate,
-        predict, tokens,
+        predict,
     )
     from symseed.completion import Completer
-    from symseed.losses import Loss
+    from symseed.data import Loss
+    from symseed.language import tokens
 
     def leaky(x):
         return np.where(x > 0.0, x, 0.1 * x)

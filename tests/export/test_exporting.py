@@ -40,9 +40,10 @@ from symseed.arrays import Floats
 from symseed.errors import DataError
 from symseed.export.graphs import ONNX_OPERATORS, to_numpy, to_onnx, to_torch, torch_operators
 from symseed.export.languages import BY_NUMBER, BY_WHOLE, LANGUAGES, OF_POSITIVE
-from symseed.export.source import FORMATS, export, shown
+from symseed.export.source import FORMATS, export
 from symseed.language.row import Row
 from symseed.language.tokens import OPERATORS, Token, TokenKind
+from symseed.text import for_comment
 
 EDGES = (0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 3.0, 1e-8, -1e-8, 1e-300, 7.3, -40.0, 710.0, -750.0, 1e8, -1e8, 1e150, -1e300)
 LIBRARY = Library.of([*OPERATORS, 2.0, -0.5, "const"], ["x1", "x2", "x3"])
@@ -747,7 +748,7 @@ def test_any_two_names_give_the_same_program(first: str, second: str) -> None:
     assert code(export(expression, "c")) == code(export(BENIGN, "c"))
     assert notations.julia(export(expression, "julia"))(*POINT) == EXPECTED
     assert export(expression, "excel").splitlines()[0] == export(BENIGN, "excel").splitlines()[0]
-    assert shown(first) != shown(second) or first == second
+    assert for_comment(first) != for_comment(second) or first == second
 
 
 def test_hostile_names_have_no_effect_in_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -796,7 +797,7 @@ def test_hostile_names_have_no_effect_in_onnx() -> None:
     for name in HOSTILE:
         model = to_onnx(with_names(name, other(name)))
         assert evaluator(model.SerializeToString()).run(None, {"X": np.array([POINT])})[0][0] == pytest.approx(EXPECTED)
-        assert model.graph.input[0].doc_string.splitlines()[0] == f"column 1: {shown(name)}"
+        assert model.graph.input[0].doc_string.splitlines()[0] == f"column 1: {for_comment(name)}"
 
 
 TEX_TEXT = re.compile(r"\\text\{((?:[^\\{}$&%#_^~<>]|\\text[a-z]+\{\}|\\[{}$&%#_])+)\}")

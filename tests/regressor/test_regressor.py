@@ -625,7 +625,7 @@ def test_a_parameter_that_does_not_exist_gets_a_suggestion(name: str, meant: str
         ("max_time", "1 h", r"`max_time` must be a number, but it is '1 h'\."),
         ("early_stop_condition", "loss < 1", r"`early_stop_condition` must be a number, but it is 'loss < 1'\."),
         ("patience", 0, r"`patience` must be a whole number of at least 1, but it is 0\."),
-        ("model_selection", "acuracy", r"Did you mean 'accuracy'\?"),
+        ("model_selection", "acuracy", r"Did you mean `accuracy`\?"),
         ("n_jobs", 0, r"`n_jobs` must be at least 1, or -1 for all cores, but it is 0\."),
         ("verbosity", -1, r"`verbosity` must be a whole number of at least 0, but it is -1\."),
         ("method", "ngpg", r"There is no method `ngpg`\. Did you mean `nggp`\?"),

@@ -323,5 +323,5 @@ def test_the_given_population_is_left_alone() -> None:
 
 @pytest.mark.parametrize("values", [{"iterations": -1}, {"restarts": -1}, {"iterations": 1_000_001}])
 def test_settings_that_cannot_be_counted_are_refused(values: dict[str, int]) -> None:
-    with pytest.raises(SettingsError, match="must be from 0 to 1,000,000, but it is"):
+    with pytest.raises(SettingsError, match="must be from 0 to 1000000, but it is"):
         FitSettings(**values)

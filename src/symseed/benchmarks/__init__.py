@@ -6,13 +6,12 @@ released code has it, where that differs from what the paper prints.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from symseed.benchmarks import catalogue
 from symseed.benchmarks.problem import Problem
-from symseed.errors import SettingsError
+from symseed.errors import SettingsError, did_you_mean
 
 __all__ = ["SETS", "Problem", "get", "names", "resolve"]
 
@@ -36,7 +35,7 @@ def get(name: str) -> Problem:
     """Return the problem of that name."""
     problems = catalogue.shipped().problems
     if name not in problems:
-        raise SettingsError(f"There is no problem `{name}`.{_hint(name, problems)}")
+        raise SettingsError(f"There is no problem `{name}`.{did_you_mean(name, problems)}")
     return problems[name]
 
 
@@ -48,12 +47,6 @@ def resolve(name: str) -> tuple[Problem, ...]:
     if name in shipped.problems:
         return (shipped.problems[name],)
     raise SettingsError(
-        f"There is no set or problem `{name}`.{_hint(name, {**shipped.sets, **shipped.problems})} "
+        f"There is no set or problem `{name}`.{did_you_mean(name, [*shipped.sets, *shipped.problems])} "
         f"The sets are {', '.join(shipped.sets)}."
     )
-
-
-def _hint(name: str, known: Mapping[str, object]) -> str:
-    folded = {other.lower(): other for other in known}
-    close = difflib.get_close_matches(name.lower(), folded, n=1)
-    return f" Did you mean `{folded[close[0]]}`?" if close else ""

@@ -17,7 +17,7 @@ from symseed.arrays import Floats, floats
 from symseed.benchmarks import rules
 from symseed.benchmarks.rules import Rules
 from symseed.data.dataset import Dataset
-from symseed.errors import DataError, SettingsError
+from symseed.errors import DataError, check_at_least
 from symseed.language.expression import Expression
 from symseed.language.library import Library
 
@@ -62,8 +62,7 @@ class Problem:
         Draw 0 is the data of the authors' released code, wherever the definition is the same; other draws are fresh.
         Evenly spaced points are the same in each draw.
         """
-        if draw < 0:
-            raise SettingsError(f"`draw` must be at least 0, but it is {draw}.")
+        check_at_least("draw", draw, 0)
         # The legacy generator on purpose: the released code draws with it, test data after training data.
         rng = np.random.RandomState((zlib.adler32(self.seed_name.encode()) + draw) % _SEEDS)
         train, test = rules.table(self.train, rng), rules.table(self.test, rng)

@@ -12,7 +12,6 @@ import importlib.resources
 import io
 import json
 import math
-import re
 import statistics
 import sys
 import types
@@ -23,6 +22,7 @@ from typing import TypeAlias
 from symseed import benchmarks, methods
 from symseed.benchmarks.runner import RunRecord
 from symseed.errors import DataError
+from symseed.text import for_markdown, for_message, for_spreadsheet
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -218,9 +218,8 @@ class Report:
         writer.writerow(_CSV_HEADER)
         for row in self.rows:
             counts = (row.runs, row.recovered, row.percent, *row.interval, row.passes_reference, row.failed)
-            writer.writerow(
-                (_harmless(row.method), _harmless(row.problem), *counts, row.charged, row.cpu_seconds, row.paper)
-            )
+            names = map(for_spreadsheet, (row.method, row.problem))
+            writer.writerow((*names, *counts, row.charged, row.cpu_seconds, row.paper))
         return file.getvalue()
 
     def json(self) -> str:
@@ -255,7 +254,7 @@ class Report:
     def _summary_cells(self) -> list[tuple[str, ...]]:
         return [
             (
-                _printable(summary.method),
+                for_message(summary.method),
                 key,
                 f"{mean.covered} of {mean.size}",
                 *(number(value, 2) for value in (mean.recovered, mean.reference, mean.paper)),
@@ -267,8 +266,8 @@ class Report:
     def _row_cells(self) -> list[tuple[str, ...]]:
         return [
             (
-                _printable(row.method),
-                _printable(row.problem),
+                for_message(row.method),
+                for_message(row.problem),
                 *(str(row.runs), str(row.recovered), number(row.percent, 1)),
                 f"{row.interval[0]:.1f} to {row.interval[1]:.1f}",
                 *(str(row.passes_reference), str(row.failed)),
@@ -476,15 +475,6 @@ def number(value: float | None, digits: int) -> str:
     return "-" if value is None else f"{value:,.{digits}f}"
 
 
-def _printable(name: str) -> str:
-    """Return a name that may come from anywhere such that it cannot break a line or steer a terminal."""
-    return name if name.isprintable() else ascii(name)
-
-
-def _harmless(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(("=", "+", "-", "@")) else cell
-
-
 def _aligned(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     """Lay cells out in columns: the first two to the left, as they are names, all others to the right."""
     table = [header, *lines]
@@ -502,5 +492,5 @@ def _aligned(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
 def piped(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     """Return a table in Markdown whose cells are taken as they are, the first two columns to the left."""
     rule = ["---" if index < 2 else "---:" for index in range(len(header))]
-    escaped = [[re.sub(r"([\\`*_|<>\[\]])", r"\\\1", cell) for cell in line] for line in lines]
+    escaped = [map(for_markdown, line) for line in lines]
     return "".join(f"| {' | '.join(line)} |\n" for line in [header, rule, *escaped])

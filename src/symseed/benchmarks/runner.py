@@ -25,7 +25,7 @@ from pathlib import Path
 
 from symseed import benchmarks, files, methods
 from symseed.data.dataset import Dataset
-from symseed.errors import DataError, SettingsError
+from symseed.errors import DataError, SettingsError, check_at_least
 from symseed.language.expression import Expression
 from symseed.language.library import Library
 from symseed.language.population import Population
@@ -349,8 +349,7 @@ def run_many(
         executor: where they are done, such as a cluster that has the interface of `concurrent.futures`; None: in
             processes of this machine, of which each has a core of its own and may die without harm to the others.
     """
-    if jobs < 1:
-        raise SettingsError(f"`jobs` must be at least 1, but it is {jobs}.")
+    check_at_least("jobs", jobs, 1)
     known = {record.key for record in store.read()}
     waiting = [key for key in dict.fromkeys(keys) if key not in known]
     with store.writer() as append:

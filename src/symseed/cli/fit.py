@@ -33,7 +33,7 @@ from symseed.regressor.settings import Settings
 from symseed.search.budget import Budget
 from symseed.show.page import ReportContent, report_html
 from symseed.signals import Termination
-from symseed.text import plain
+from symseed.text import for_spreadsheet, for_terminal
 from symseed.version import version
 
 INTERRUPTED, TERMINATED = 130, 143
@@ -159,7 +159,7 @@ def show(run: str, index: int | None, format_: str | None, as_json: bool) -> Non
         click.echo(files.json_text({"targets": shown}))
         return
     for text in texts:
-        click.echo(plain(text))
+        click.echo(for_terminal(text))
 
 
 @click.command()
@@ -230,14 +230,9 @@ def predict(run: str, data: str, index: int | None) -> None:
     X = sheet.columns(names)
     values = model.predict(pd.DataFrame(X, columns=list(names)) if opened.data.has_labels else X, index)
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow([*sheet.header, *(_heading(target) for target in opened.data.targets)])
+    writer.writerow([*sheet.header, *(for_spreadsheet(f"{target} predicted") for target in opened.data.targets)])
     for line, row in zip(sheet.lines, values.reshape(len(X), -1), strict=True):
         writer.writerow([*line, *("" if np.isnan(value) else repr(float(value)) for value in row)])
-
-
-def _heading(target: str) -> str:
-    """The name of a column that we add; one that a spreadsheet would take for a formula has an apostrophe before it."""
-    return f"{chr(39) if target.startswith(('=', '+', '-', '@')) else ''}{target} predicted"
 
 
 # --- Following a search ----------------------------------------------------------------------------------------------
@@ -277,8 +272,8 @@ def _print(model: SymbolicRegressor, targets: Sequence[str], *, as_json: bool) -
         click.echo(files.json_text({"run_directory": model.run_directory_, "targets": records}))
         return
     for target, front in zip(targets, model.fronts, strict=True):
-        click.echo(plain(front.text(rule)))
-        click.echo(plain(f"{target} = {front.equations[front.choice(rule)]}"))
+        click.echo(for_terminal(front.text(rule)))
+        click.echo(for_terminal(f"{target} = {front.equations[front.choice(rule)]}"))
     if model.run_directory_ is not None:
         click.echo(f"The run is in {model.run_directory_}")
 

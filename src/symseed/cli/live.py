@@ -17,7 +17,7 @@ from rich.text import Text
 from symseed.regressor.front import EquationFront
 from symseed.regressor.target import Progress
 from symseed.search.budget import Budget
-from symseed.text import plain
+from symseed.text import for_terminal
 
 _MOST_ROWS = 15
 _WIDE_BAR = 40
@@ -55,7 +55,9 @@ class Display:
             if progress.turn.unchanged == 0:
                 turn, target = progress.turn, self._targets[output]
                 self._console.print(
-                    Text(plain(f"{turn.seconds:7.1f} s  {turn.charged:>10,} formulas  {target} = {progress.best}")),
+                    Text(
+                        for_terminal(f"{turn.seconds:7.1f} s  {turn.charged:>10,} formulas  {target} = {progress.best}")
+                    ),
                     soft_wrap=True,
                 )
             return
@@ -70,7 +72,7 @@ class Display:
         limit = f" of at most {limits.seconds:g} s" if limits.seconds else ""
         row = Table.grid(padding=(0, 1))
         row.add_row(
-            Text(plain(self._targets[output]), style="bold"),
+            Text(for_terminal(self._targets[output]), style="bold"),
             ProgressBar(total=1.0, completed=min(1.0, max(shares, default=0.0)), width=_WIDE_BAR),
             Text(f"{turn.seconds:.0f} s{limit}, {turn.charged:,} formulas, unchanged for {_turns(turn.unchanged)}"),
         )
@@ -96,7 +98,7 @@ def front_table(front: EquationFront, rule: str) -> Table:
             Text(str(item.complexity)),
             Text(f"{item.loss:.4g}"),
             Text(f"{item.score:.3g}"),
-            Text(plain(str(item))),
+            Text(for_terminal(str(item))),
             style=style,
         )
     return table

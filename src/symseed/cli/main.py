@@ -23,7 +23,7 @@ from symseed.language.population import Population
 from symseed.language.tokens import OPERATORS
 from symseed.scoring.evaluation import Errors, Failure, fit, settled
 from symseed.scoring.fitting import FitSettings
-from symseed.text import plain
+from symseed.text import for_terminal
 from symseed.version import version
 
 ELSEWHERE = {
@@ -79,14 +79,14 @@ def evaluate(data: str, formulas: tuple[str, ...], target: str, restarts: int, a
     if as_json:
         click.echo(files.json_text([_record(fitted, errors, dataset, int(row)) for row in order]))
         return
-    click.echo(plain(f"{len(dataset)} samples, target {target}, from {', '.join(dataset.names)}"))
+    click.echo(for_terminal(f"{len(dataset)} samples, target {target}, from {', '.join(dataset.names)}"))
     click.echo(f"{'complexity':>10}  {'rmse':>10}  {'R^2':>10}  formula")
     for row in order:
         record = _record(fitted, errors, dataset, int(row))
         rmse = "-" if record["rmse"] is None else f"{record['rmse']:.4g}"
         r2 = "-" if record["r2"] is None else f"{record['r2']:.7f}"
         failure = f"  ({record['failure']})" if record["failure"] else ""
-        click.echo(plain(f"{record['complexity']:>10}  {rmse:>10}  {r2:>10}  {record['formula']}{failure}"))
+        click.echo(for_terminal(f"{record['complexity']:>10}  {rmse:>10}  {r2:>10}  {record['formula']}{failure}"))
 
 
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
@@ -154,7 +154,7 @@ def main() -> None:
     try:
         commands()
     except SymseedError as error:
-        click.echo(plain(f"symseed: {error}"), err=True)
+        click.echo(for_terminal(f"symseed: {error}"), err=True)
         sys.exit(2)
     except MemoryError:
         click.echo("symseed: There is not enough memory. Use fewer samples or columns.", err=True)
@@ -162,4 +162,4 @@ def main() -> None:
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    click.echo(plain(f"symseed: warning: {message}"), err=True)
+    click.echo(for_terminal(f"symseed: warning: {message}"), err=True)

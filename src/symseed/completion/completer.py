@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from symseed import _core
 from symseed.data.dataset import Dataset
-from symseed.errors import SettingsError
+from symseed.errors import check_between
 from symseed.language.population import Population
 from symseed.scoring.evaluation import check_columns
 from symseed.space.space import SearchSpace
@@ -38,13 +38,9 @@ class CompletionSettings:
 
     def __post_init__(self) -> None:
         """Refuse values out of range."""
-        for name, least, most in (
-            ("max_bytes", 128, 1 << 40),
-            ("longest", 1, _core.LONGEST_KEPT),
-            ("points", 1, 1 << 20),
-        ):
-            if not least <= getattr(self, name) <= most:
-                raise SettingsError(f"`{name}` must be from {least} to {most}, but it is {getattr(self, name)}.")
+        check_between("max_bytes", self.max_bytes, 128, 1 << 40)
+        check_between("longest", self.longest, 1, _core.LONGEST_KEPT)
+        check_between("points", self.points, 1, 1 << 20)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ import numpy as np
 from symseed.arrays import Floats
 from symseed.data.dataset import LARGEST_EXACT, Dataset, warn_of_rounding
 from symseed.errors import DataError, listed, shown
-from symseed.language.tokens import is_number
+from symseed.text import is_number
 
 if sys.version_info >= (3, 11):
     from importlib.resources.abc import Traversable

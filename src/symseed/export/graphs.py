@@ -18,9 +18,10 @@ import numpy.typing as npt
 
 from symseed.arrays import floats
 from symseed.errors import DataError, SettingsError
-from symseed.export.source import check, shown, variables
+from symseed.export.source import check, variables
 from symseed.language.expression import Expression
 from symseed.language.tokens import TokenKind
+from symseed.text import for_comment
 
 Tensor: TypeAlias = Any
 """PyTorch's and ONNX's types are not at hand where these are not installed."""
@@ -234,7 +235,7 @@ def to_onnx(expression: Expression, columns: int | None = None) -> Tensor:
     make, double = onnx.helper, onnx.TensorProto.DOUBLE
     names = expression.library.variables
     width = columns or 1 + max((token.column for token in names), default=-1)
-    legend = "\n".join(f"column {token.column + 1}: {shown(token.name)}" for token in names)
+    legend = "\n".join(f"column {token.column + 1}: {for_comment(token.name)}" for token in names)
     built = make.make_graph(
         graph.nodes,
         "formula",

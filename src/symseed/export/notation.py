@@ -17,6 +17,7 @@ from symseed.language.expression import Expression
 from symseed.language.row import Row
 from symseed.language.tokens import Token, TokenKind
 from symseed.language.words import CONSTANT, LITERAL, VARIABLE, Word, words
+from symseed.text import code_point
 
 Sym: TypeAlias = Any
 """A sympy expression: sympy has no types."""
@@ -197,11 +198,6 @@ def _operators() -> dict[str, tuple[int, Callable[..., Sym]]]:
         "expneg": (1, lambda a: sympy.exp(-a)),
         "logabs": (1, lambda a: sympy.log(sympy.Abs(a))),
     }
-
-
-def code_point(character: str) -> str:
-    """Return a character as text that is safe anywhere, such as <U+0022>."""
-    return f"<U+{ord(character):04X}>"
 
 
 def _escaped(name: str) -> str:

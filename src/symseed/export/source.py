@@ -12,7 +12,6 @@ with an error at the first value that is not finite, and at the sine of 2^27 and
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import math
 import re
@@ -20,7 +19,7 @@ import types
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from symseed.errors import SettingsError
+from symseed.errors import SettingsError, did_you_mean
 from symseed.export import notation
 from symseed.export.languages import (
     ATOM,
@@ -38,6 +37,7 @@ from symseed.export.languages import (
 )
 from symseed.language.expression import Expression
 from symseed.language.tokens import OPERATORS, Token, TokenKind
+from symseed.text import for_comment
 
 _DEEPEST = 24
 """Texts that are nested deeper become a statement of their own: parsers have limits, and so have readers."""
@@ -64,9 +64,9 @@ def export(expression: Expression, format: str, *, name: str = "formula") -> str
         SettingsError: where there is no such format, or it cannot express the formula.
     """
     if format not in FORMATS:
-        close = difflib.get_close_matches(str(format).lower(), FORMATS, n=1)
-        meant = f" Did you mean `{close[0]}`?" if close else ""
-        raise SettingsError(f"`format` must be one of {', '.join(FORMATS)}, but it is {format!r}.{meant}")
+        raise SettingsError(
+            f"`format` must be one of {', '.join(FORMATS)}, but it is {format!r}.{did_you_mean(format, FORMATS)}"
+        )
     return FORMATS[format](expression.expanded(), name)
 
 
@@ -87,16 +87,6 @@ def check(expression: Expression, known: Collection[str], title: str) -> None:
             raise SettingsError(
                 f"The formula's constants must be finite numbers, but one of them is {value}. Fit them first."
             )
-
-
-def shown(name: str, *, ascii_only: bool = False) -> str:
-    """Return a column's name for a comment: what could end one, or be taken for a formula, as code points.
-
-    Letters and digits, also those of other alphabets, and a few signs stay. No two names become the same.
-    """
-    unsafe = r"[^\w .:()\[\]/%^-]|(?<![A-Za-z0-9])-"  # a minus only where it does not begin anything
-    flags = re.ASCII if ascii_only else 0
-    return re.sub(unsafe, lambda match: notation.code_point(match[0]), name, flags=flags)
 
 
 def _identifiers(expression: Expression, language: Language, name: str) -> dict[Token, str]:
@@ -212,7 +202,7 @@ def _latex(expression: Expression, name: str) -> str:  # noqa: ARG001 - an expre
 def _legend(names: Mapping[Token, str], *, ascii_only: bool = False) -> list[str]:
     """Say which argument is which column."""
     return [
-        f"{word}: column {token.column + 1}, {shown(token.name, ascii_only=ascii_only)}"
+        f"{word}: column {token.column + 1}, {for_comment(token.name, ascii_only=ascii_only)}"
         for token, word in names.items()
     ]
 

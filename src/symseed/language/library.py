@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed import _core, arithmetic
-from symseed.errors import SettingsError
+from symseed.errors import SettingsError, check_between
 from symseed.language import tokens
 from symseed.language.tokens import Token, TokenKind
+from symseed.text import is_number
 
 TokenIds: TypeAlias = npt.NDArray[np.uint16]
 
@@ -62,8 +63,7 @@ class Library:
             if isinstance(value, str):
                 raise SettingsError(f"`{argument}` must be a list of names, but it is the text {value!r}.")
         if isinstance(variables, (int, np.integer)):
-            if not 0 <= variables <= MAX_TOKENS:
-                raise SettingsError(f"`variables` must be from 0 to {MAX_TOKENS}, but it is {variables}.")
+            check_between("variables", int(variables), 0, MAX_TOKENS)
             names = [f"x{i + 1}" for i in range(variables)]
         else:
             names = list(variables)
@@ -75,7 +75,7 @@ class Library:
                 built.append(tokens.custom(entry))
             elif entry == tokens.CONSTANT_NAME:
                 built.append(tokens.constant())
-            elif isinstance(entry, str) and not tokens.is_number(entry):
+            elif isinstance(entry, str) and not is_number(entry):
                 built.append(tokens.operator(entry))
             else:
                 built.append(tokens.literal(entry))

@@ -20,6 +20,7 @@ from symseed.errors import ParseError
 from symseed.language.library import Library
 from symseed.language.row import Row
 from symseed.language.tokens import ALIASES, CONSTANT_NAME, TokenKind
+from symseed.text import for_message
 
 MAX_TEXT = 20_000
 """Longest text, in characters; over a library of long names, as many times the longest as there may be tokens."""
@@ -159,14 +160,9 @@ def _check_size(tokens: Sized) -> None:
         raise ParseError(f"An expression is at most {MAX_TOKENS} tokens, but this one is larger.")
 
 
-def _printable(text: str) -> str:
-    """Text that does nothing to a terminal: control characters spelled out."""
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
-
-
 def _error(text: str, at: _Lexeme, expected: str) -> ParseError:
-    found = "the end" if at.kind == "end" else f"`{_printable(at.text[:40])}`"
-    around = _printable(text[max(0, at.place - 20) : at.place + 20])
+    found = "the end" if at.kind == "end" else f"`{for_message(at.text[:40])}`"
+    around = for_message(text[max(0, at.place - 20) : at.place + 20])
     return ParseError(f"Expected {expected} at character {at.place + 1}, but found {found} (near `{around}`).")
 
 

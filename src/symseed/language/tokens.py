@@ -140,12 +140,3 @@ def literal(value: float | str) -> Token:
 def constant() -> Token:
     """Return the token whose value is fitted wherever it stands."""
     return Token(CONSTANT_NAME, TokenKind.CONSTANT, 0, 1, _core.CONSTANT)
-
-
-def is_number(text: str) -> bool:
-    """Return whether a text reads as a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

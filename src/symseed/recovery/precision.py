@@ -19,6 +19,7 @@ from symseed.data.dataset import Dataset
 from symseed.errors import SettingsError
 from symseed.language.expression import Expression
 from symseed.language.tokens import Token, TokenKind
+from symseed.text import for_message
 
 AGREEMENT = 1e-30
 """Relative difference up to which values in high precision count as equal."""
@@ -79,7 +80,7 @@ def compare(expression: Expression, target: Expression, test: Dataset) -> Compar
         comparer.compare(iter(test.X), _ENOUGH_POINTS, needs_value=True)
     signs = [int(sign) for sign in domain.signs]
     used = sorted({token.column for token in (*expression.tokens, *target.tokens) if token.kind is TokenKind.VARIABLE})
-    bounds = [f"{_shown(test.names[i])} {'>' if signs[i] > 0 else '<'} 0" for i in used if signs[i]]
+    bounds = [f"{for_message(test.names[i])} {'>' if signs[i] > 0 else '<'} 0" for i in used if signs[i]]
     bounds += ["where it has a value"] if comparer.gaps else []
     return Comparison(
         points=comparer.points,
@@ -172,14 +173,10 @@ class _Comparer:
             return "there is no point at which the two can be compared"
         if not self.worst:
             return f"equal at {len(self.points)} points"
-        place = ", ".join(f"{_shown(self.names[i])} = {self.worst[i]:.6g}" for i in self.used[:5]) or "every point"
+        place = ", ".join(f"{for_message(self.names[i])} = {self.worst[i]:.6g}" for i in self.used[:5]) or "every point"
         if math.isinf(self.largest):
             return f"the expression has no value at {place}, where the target has one"
         return f"differs by {self.largest:.1e} (relative) at {place}"
-
-
-def _shown(name: str) -> str:
-    return name if name.isprintable() else ascii(name)
 
 
 def _relative(a: Value, b: Value) -> float:

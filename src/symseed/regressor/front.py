@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import html
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,13 +11,14 @@ import numpy as np
 import pandas as pd
 
 from symseed import arithmetic
-from symseed.errors import SettingsError
+from symseed.errors import SettingsError, did_you_mean
 from symseed.export import notation
 from symseed.language.expression import Expression
 from symseed.language.tokens import TokenKind
 from symseed.portfolio.pool import Formula, pareto
 from symseed.scoring.description import shortest
 from symseed.search.budget import StopReason
+from symseed.text import for_html
 
 _LEAST_GAIN = 1e-9
 """Share of the loss that is not worth a longer formula: often it is the same one, rounded otherwise."""
@@ -144,7 +143,7 @@ class EquationFront:
             style = ' style="font-weight:bold"' if i == chosen else ""
             rows.append(f"<tr{style}><td>{'&#9656;' if i == chosen else ''}</td>{numbers}{formula}</tr>")
         head = "<tr><th></th><th>complexity</th><th>loss</th><th>score</th><th>equation</th></tr>"
-        return f"<table>{head}{''.join(rows)}</table><p>{html.escape(self.reason.value)}</p>"
+        return f"<table>{head}{''.join(rows)}</table><p>{for_html(self.reason.value)}</p>"
 
 
 def _log(mean_square: float, rounding: float) -> float:
@@ -161,6 +160,6 @@ def _shortest(formulas: Sequence[Formula]) -> int:
 def check_rule(rule: Any) -> None:
     """Refuse a rule that there is not."""
     if rule not in RULES:
-        close = difflib.get_close_matches(str(rule), RULES, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise SettingsError(f"`model_selection` must be one of {', '.join(RULES)}, but it is {rule!r}.{hint}")
+        raise SettingsError(
+            f"`model_selection` must be one of {', '.join(RULES)}, but it is {rule!r}.{did_you_mean(rule, RULES)}"
+        )

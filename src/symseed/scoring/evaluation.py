@@ -12,7 +12,7 @@ import numpy.typing as npt
 from symseed import _core
 from symseed.arrays import Floats
 from symseed.data.dataset import Dataset
-from symseed.errors import DataError, SettingsError
+from symseed.errors import DataError, check_between
 from symseed.language.library import Library
 from symseed.language.population import Population
 from symseed.scoring.fitting import FitSettings
@@ -166,6 +166,5 @@ def check_columns(library: Library, dataset: Dataset) -> None:
 
 def check_threads(threads: int) -> int:
     """Refuse a number of threads that cannot be had."""
-    if not 1 <= threads <= 1024:
-        raise SettingsError(f"`threads` must be from 1 to 1024, but it is {threads}.")
+    check_between("threads", threads, 1, 1024)
     return threads

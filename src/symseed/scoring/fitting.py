@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from symseed.errors import SettingsError
+from symseed.errors import check_between
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,5 @@ class FitSettings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be counted."""
-        for name, least in (("iterations", 0), ("restarts", 0)):
-            if not least <= getattr(self, name) <= 1_000_000:
-                raise SettingsError(f"`{name}` must be from {least} to 1,000,000, but it is {getattr(self, name)}.")
+        check_between("iterations", self.iterations, 0, 1_000_000)
+        check_between("restarts", self.restarts, 0, 1_000_000)

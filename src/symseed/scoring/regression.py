@@ -10,7 +10,7 @@ import numpy.typing as npt
 from symseed import _core, arithmetic
 from symseed.arrays import Floats
 from symseed.data.dataset import Dataset
-from symseed.errors import SettingsError
+from symseed.errors import SettingsError, check_at_least, check_between
 from symseed.language.library import Library
 from symseed.language.population import Population
 from symseed.scoring.evaluation import check_columns, check_threads, evaluate, native_loss, predict
@@ -49,11 +49,9 @@ class RegressionSettings:
     def __post_init__(self) -> None:
         """Refuse values out of range."""
         check_threads(self.threads)
-        if not 0.0 <= self.solved_nmse < np.inf:
-            raise SettingsError(f"`solved_nmse` must be at least 0, but it is {self.solved_nmse}.")
-        for name, least, most in (("cache_bytes", 1024, 1 << 40), ("cached_constants", 0, 1 << 15)):
-            if not least <= getattr(self, name) <= most:
-                raise SettingsError(f"`{name}` must be from {least} to {most}, but it is {getattr(self, name)}.")
+        check_at_least("solved_nmse", self.solved_nmse, 0)
+        check_between("cache_bytes", self.cache_bytes, 1024, 1 << 40)
+        check_between("cached_constants", self.cached_constants, 0, 1 << 15)
 
 
 class RegressionTask:

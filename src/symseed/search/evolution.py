@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from symseed.errors import SettingsError
+from symseed.errors import check_between
 from symseed.language.population import Population
 from symseed.scoring.task import Scored, Task
 from symseed.search.variation import VariationSettings, next_generation
@@ -44,9 +44,9 @@ class EvolutionSettings:
     def __post_init__(self) -> None:
         """Refuse values out of range."""
         # A random stream of its own for every generation of a run, and for every retry.
-        for name, most in (("generations", 1 << 24), ("elitism", 1 << 24), ("avoid_seen", _MOST_RETRIES)):
-            if not 0 <= getattr(self, name) <= most:
-                raise SettingsError(f"`{name}` must be from 0 to {most}, but it is {getattr(self, name)}.")
+        check_between("generations", self.generations, 0, 1 << 24)
+        check_between("elitism", self.elitism, 0, 1 << 24)
+        check_between("avoid_seen", self.avoid_seen, 0, _MOST_RETRIES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,10 @@ import numpy.typing as npt
 
 from symseed import _core
 from symseed.arrays import Floats
-from symseed.errors import DataError, SettingsError
+from symseed.errors import DataError, SettingsError, check_at_least, check_between
 from symseed.language.library import TokenIds
 from symseed.language.population import Constants, Lengths, Population
+from symseed.scoring.evaluation import check_threads
 from symseed.space.space import SearchSpace
 
 
@@ -93,15 +94,14 @@ class PolicySettings:
 
     def __post_init__(self) -> None:
         """Refuse values out of range."""
-        for name, least, most in (("hidden", 1, 4096), ("layers", 1, 16), ("threads", 1, 1024)):
-            if not least <= getattr(self, name) <= most:
-                raise SettingsError(f"`{name}` must be from {least} to {most}, but it is {getattr(self, name)}.")
+        check_between("hidden", self.hidden, 1, 4096)
+        check_between("layers", self.layers, 1, 16)
+        check_threads(self.threads)
         if self.precision not in (32, 64):
             raise SettingsError(f"`precision` must be 32 or 64 bits, but it is {self.precision}.")
-        if not 0.0 <= self.learning_rate < np.inf:
-            raise SettingsError(f"`learning_rate` must be at least 0, but it is {self.learning_rate}.")
-        if self.longest_sample is not None and self.longest_sample < 1:
-            raise SettingsError(f"`longest_sample` must be at least 1, but it is {self.longest_sample}.")
+        check_at_least("learning_rate", self.learning_rate, 0)
+        if self.longest_sample is not None:
+            check_at_least("longest_sample", self.longest_sample, 1)
 
     def build(self, space: SearchSpace, *, seed: int) -> LSTMPolicy:
         """Return such a policy, which has learnt nothing yet."""

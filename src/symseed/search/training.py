@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from symseed import arithmetic
 from symseed.arrays import Floats
-from symseed.errors import SettingsError
+from symseed.errors import SettingsError, check_at_least, check_between
 from symseed.language.library import Library
 from symseed.language.population import Population
 from symseed.scoring.task import Scored
@@ -109,8 +109,7 @@ class VanillaTrainer:
 
     def __post_init__(self) -> None:
         """Refuse what is no average."""
-        if not 0.0 <= self.smoothing <= 1.0:
-            raise SettingsError(f"`smoothing` must be from 0 to 1, but it is {self.smoothing}.")
+        check_between("smoothing", self.smoothing, 0, 1)
 
     def lesson(self, memory: Memory, scored: Scored, *, seed: int, step: int) -> tuple[Lesson, Memory]:
         """Weigh each row by (R - b) / N."""
@@ -182,12 +181,10 @@ class QueueTrainer:
 
     def __post_init__(self) -> None:
         """Refuse an empty queue."""
-        for name in ("size", "pushes", "draws"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise SettingsError(f"`{name}` of the queue must be at least 1, but it is {value}.")
-        if not 0.0 <= self.weight < np.inf:
-            raise SettingsError(f"`weight` of the queue must be at least 0, but it is {self.weight}.")
+        for name, value in (("size", self.size), ("pushes", self.pushes), ("draws", self.draws)):
+            if value is not None:
+                check_at_least(name, value, 1, of="the queue")
+        check_at_least("weight", self.weight, 0, of="the queue")
 
     def lesson(self, memory: Memory, scored: Scored, *, seed: int, step: int) -> tuple[Lesson, Memory]:
         """Push the best, then train on the queue or a draw from it."""

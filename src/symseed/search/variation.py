@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from symseed import _core
 from symseed.arrays import Floats
-from symseed.errors import DataError, SettingsError
+from symseed.errors import DataError, SettingsError, check_between
 from symseed.language.population import Population
 from symseed.space.space import SearchSpace
 
@@ -63,12 +63,11 @@ class VariationSettings:
 
     def __post_init__(self) -> None:
         """Refuse values out of range."""
-        for name in ("crossover", "mutation"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise SettingsError(f"`{name}` is a probability, but it is {getattr(self, name)}.")
-        for name, least, most in (("tournament", 0, 1_000_000), ("new_depth", 0, 16), ("retries", 0, 1_000_000)):
-            if not least <= getattr(self, name) <= most:
-                raise SettingsError(f"`{name}` must be from {least} to {most}, but it is {getattr(self, name)}.")
+        check_between("crossover", self.crossover, 0, 1)
+        check_between("mutation", self.mutation, 0, 1)
+        check_between("tournament", self.tournament, 0, 1_000_000)
+        check_between("new_depth", self.new_depth, 0, 16)
+        check_between("retries", self.retries, 0, 1_000_000)
         if len(self.weights) != len(Mutation) or min(self.weights) < 0.0 or not 0.0 < sum(self.weights) < np.inf:
             raise SettingsError(
                 f"`weights` must be {len(Mutation)} numbers, none negative and not all 0, but they are {self.weights}."

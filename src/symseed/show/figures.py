@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed.arrays import Floats, floats
-from symseed.errors import DataError, SettingsError
+from symseed.errors import DataError, SettingsError, check_between
 from symseed.export import notation
 from symseed.export.notation import DIGITS
 from symseed.language.expression import Expression
@@ -96,8 +96,8 @@ def plot_front(equations: Sequence[FrontRow], chosen: int | None = None) -> Figu
     """
     if not equations:
         raise DataError("`equations` must hold at least one formula to be drawn, but it is empty.")
-    if chosen is not None and not 0 <= chosen < len(equations):
-        raise SettingsError(f"`chosen` must be from 0 to {len(equations) - 1}, but it is {chosen}.")
+    if chosen is not None:
+        check_between("chosen", chosen, 0, len(equations) - 1)
     shown = [place for place, equation in enumerate(equations) if math.isfinite(equation.loss)]
     by_score = sorted(shown, key=lambda place: (place != chosen, -equations[place].score))
     with style():

@@ -16,13 +16,14 @@ import numpy as np
 
 from symseed.arrays import Floats
 from symseed.data.dataset import Dataset
-from symseed.errors import DataError, SettingsError
+from symseed.errors import DataError, SettingsError, check_between
 from symseed.export import notation
 from symseed.language.expression import Expression
 from symseed.portfolio.progress import Moment
 from symseed.show import figures as pictures
 from symseed.show.figures import FrontRow
 from symseed.show.style import COLOURS, EDGE, GREY, GRID, PAPER, style
+from symseed.text import clipped, for_html, one_line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,8 +77,7 @@ class ReportContent:
         """Refuse a front without its choice."""
         if not self.equations:
             raise DataError("`equations` must hold at least one formula to report, but it is empty.")
-        if not 0 <= self.chosen < len(self.equations):
-            raise SettingsError(f"`chosen` must be from 0 to {len(self.equations) - 1}, but it is {self.chosen}.")
+        check_between("chosen", self.chosen, 0, len(self.equations) - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,12 +290,8 @@ def _run(content: ReportContent) -> str:
 
 
 def _text(value: object, most: int = _LONGEST, *, is_line: bool = True) -> str:
-    """Return a text from outside, as HTML: clipped, escaped, and without what is no character."""
-    text = str(value)
-    text = " ".join(text[: 20 * most].split()) if is_line else text
-    text = text if len(text) <= most else f"{text[: most - 1]}…"
-    # Neither control characters nor halves of pairs may be in a file, and marks of direction would turn what follows.
-    return html.escape("".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in text))
+    """Return a text from outside, as HTML, clipped."""
+    return for_html((one_line if is_line else clipped)(str(value), most))
 
 
 def _list(facts: Mapping[str, object]) -> str:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from symseed.errors import SettingsError
+from symseed.text import one_line
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Those of Okabe and Ito, which people with any kind of colour blindness can tell apart, without the pale yellow."""
@@ -62,8 +63,7 @@ def label(text: str, most: int) -> str:
     """Return a text on one line, of at most so many characters, each of which can be drawn."""
     from matplotlib import font_manager
 
-    line = " ".join(text[: 20 * most].split())
-    line = line if len(line) <= most else f"{line[: most - 1]}…"
+    line = one_line(text, most)
     if line.isascii() and line.isprintable():
         return line or MISSING
     fonts = [font_manager.get_font(font_manager.findfont(name)) for name in _fonts()]

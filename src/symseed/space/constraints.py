@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from symseed.errors import SettingsError, SpaceError
+from symseed.errors import SettingsError, SpaceError, check_at_least
 from symseed.language.library import Library
 from symseed.language.tokens import ALIASES, OPERATORS, TokenKind
 from symseed.space import dimensions as units
@@ -204,8 +204,7 @@ class Repeat:
 
     def __post_init__(self) -> None:
         """Refuse a limit that cannot be counted."""
-        if self.most < 0:
-            raise SettingsError(f"`most` must be at least 0, but it is {self.most}.")
+        check_at_least("most", self.most, 0)
 
     def rules(self, library: Library) -> Sequence[Rule]:
         """Return the limit."""
@@ -334,8 +333,7 @@ class Nesting:
 
     def __post_init__(self) -> None:
         """Refuse a limit that cannot be counted."""
-        if self.most < 0:
-            raise SettingsError(f"`most` must be at least 0, but it is {self.most}.")
+        check_at_least("most", self.most, 0)
 
     def rules(self, library: Library) -> Sequence[Rule]:
         """Return the one rule, or none where either operator is not in the library."""

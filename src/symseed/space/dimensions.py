@@ -6,7 +6,6 @@ number. So data may be in any units, and formulas are in the units of the data.
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from symseed.errors import SettingsError
+from symseed.errors import SettingsError, did_you_mean
 
 BASES = ("m", "kg", "s", "A", "K", "mol", "cd")
 """The SI's base dimensions: length, mass, time, current, temperature, amount, luminous intensity."""
@@ -300,12 +299,10 @@ class _Reader:
         for prefix in _PREFIXES:
             if name.startswith(prefix) and name[len(prefix) :] in _PREFIXED:
                 return _PREFIXED[name[len(prefix) :]]
-        near = {unit.lower(): unit for unit in ("kJ", "kPa", "mm", "cm", "km", "kg", *reversed(_KNOWN))}
-        close = difflib.get_close_matches(name.lower(), near, 1, 0.6)
+        meant = did_you_mean(name, ("kJ", "kPa", "mm", "cm", "km", "kg", *reversed(_KNOWN)))
         raise SettingsError(
-            f"`{name}`, in the unit {self._text!r} of `{self._quantity}`, is not a unit that is known."
-            + (f" Did you mean `{near[close[0]]}`?" if close else "")
-            + f" Write [{name}] for a base dimension of your own."
+            f"`{name}`, in the unit {self._text!r} of `{self._quantity}`, is not a unit that is known.{meant} "
+            f"Write [{name}] for a base dimension of your own."
         )
 
     def _next(self, *kinds: str) -> str | None:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed import _core
-from symseed.errors import SettingsError, SpaceError
+from symseed.errors import SettingsError, SpaceError, check_at_least
 from symseed.language.expression import Expression
 from symseed.language.library import Library, TokenIds
 from symseed.language.population import Lengths, Population
@@ -108,8 +108,7 @@ class SearchSpace:
 
     def sample(self, count: int, *, seed: int, step: int = 0) -> Population:
         """Draw legal expressions from the priors alone: token by token, in proportion to exp(logits)."""
-        if count < 0:
-            raise SettingsError(f"`count` must be at least 0, but it is {count}.")
+        check_at_least("count", count, 0)
         return self.drawn(*self.rules.sample(count, seed, step, _WALKS))
 
     def random_trees(self, count: int, *, seed: int, step: int = 0, heights: tuple[int, int] = (2, 5)) -> Population:
