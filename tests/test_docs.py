@@ -31,14 +31,9 @@ import click
 import pytest
 
 import symseed
-from symseed import errors
+from symseed import errors, files
 from symseed.cli.main import commands
 from symseed.data import tables
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "examples" / "README.md"])
@@ -165,7 +160,7 @@ def shell_commands() -> Iterator[Any]:
 
 @pytest.mark.parametrize("words", list(shell_commands()))
 def test_a_command_that_is_not_run_exists(words: list[str]) -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = files.toml_values((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     match words:
         case ["symseed", *arguments]:
             check_arguments(arguments)

@@ -13,11 +13,19 @@ import math
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
+import tomli_w
+
 from symseed.errors import DataError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _PARTIAL = ".partial"
@@ -94,6 +102,20 @@ def _with_nulls(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _with_nulls(part) for name, part in value.items()}
     return [_with_nulls(part) for part in value] if isinstance(value, (list, tuple)) else value
+
+
+def toml_text(values: Mapping[str, Any]) -> str:
+    """Return TOML that every reader takes: halves of pairs, which no file can hold, are question marks."""
+    return tomli_w.dumps(values).encode("utf-8", "replace").decode()
+
+
+def toml_values(text: str) -> dict[str, Any]:
+    """Return what a text in TOML says.
+
+    Raises:
+        ValueError: where it is not TOML.
+    """
+    return tomllib.loads(text)
 
 
 class Lines:

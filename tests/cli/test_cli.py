@@ -15,16 +15,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from symseed import DataError, SettingsError
+from symseed import DataError, SettingsError, files
 from symseed.cli.main import commands
 from symseed.data import tables
 from symseed.errors import SymseedError
 from symseed.search.budget import StopReason
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 
 def symseed(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -320,7 +315,7 @@ def test_a_config_file_holds_the_same_settings(table: Path, run: Path, tmp_path:
     command = ["fit", str(table), "--target", "y", "--config", str(config), "--set", "maxsize=9"]
     outcome = symseed(*command, "--output-directory", str(tmp_path / "runs"), "--json")
     assert outcome.returncode == 0, outcome.stderr
-    settings = tomllib.loads((Path(json.loads(outcome.stdout)["run_directory"]) / "config.toml").read_text())[
+    settings = files.toml_values((Path(json.loads(outcome.stdout)["run_directory"]) / "config.toml").read_text())[
         "settings"
     ]
     assert settings["max_evals"] == 2000

@@ -464,7 +464,7 @@ def test_a_run_whose_data_were_changed_is_refused(folder: Path) -> None:
 
 def test_a_checkpoint_of_other_settings_is_refused_and_nothing_is_overwritten(folder: Path) -> None:
     front = (folder / "front.csv").read_bytes()
-    changed(folder / "config.toml", '"log", ', "")
+    changed(folder / "config.toml", '"log",', "")
     with pytest.raises(DataError, match=r"is of other settings than those in config\.toml.*Put these back"):
         SymbolicRegressor.resume(folder)
     assert (folder / "front.csv").read_bytes() == front

@@ -24,11 +24,11 @@ from __future__ import annotations
 
 import functools
 import importlib.resources
-import sys
 import types
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from symseed import files
 from symseed.benchmarks import rules
 from symseed.benchmarks.problem import FUNCTIONS, Problem
 from symseed.benchmarks.rules import Rules
@@ -37,11 +37,6 @@ from symseed.language import parsing
 from symseed.language.expression import Expression
 from symseed.language.library import Library
 from symseed.language.tokens import OPERATORS
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 TOKENS_FILE = "tokens.toml"
 
@@ -107,8 +102,8 @@ def parse(texts: Mapping[str, str], token_sets: TokenSets) -> Catalogue:
 
 def _toml(text: str, file: str) -> dict[str, object]:
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return files.toml_values(text)
+    except ValueError as error:
         raise SettingsError(f"{file} must be TOML, but it cannot be read: {error}.") from error
 
 

@@ -13,21 +13,15 @@ import io
 import json
 import math
 import statistics
-import sys
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from symseed import benchmarks, methods
+from symseed import benchmarks, files, methods
 from symseed.benchmarks.runner import RunRecord
 from symseed.errors import DataError
 from symseed.text import for_markdown, for_message, for_spreadsheet
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 NOTHING = "There are no records to report."
 
@@ -280,7 +274,7 @@ class Report:
 def paper() -> Paper:
     """Read the paper's figures."""
     file = importlib.resources.files("symseed.benchmarks") / "paper.toml"
-    return Paper(**tomllib.loads(file.read_text(encoding="utf-8")))
+    return Paper(**files.toml_values(file.read_text(encoding="utf-8")))
 
 
 def wilson(successes: int, runs: int) -> tuple[float, float]:

@@ -15,7 +15,6 @@ import json
 import math
 import os
 import secrets
-import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -43,11 +42,6 @@ from symseed.regressor.settings import LIMITS, NAMES, Plan, Settings
 from symseed.regressor.target import Progress
 from symseed.search import StopReason
 from symseed.version import version
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 CHANGEABLE = (*LIMITS, "model_selection", "n_jobs", "verbosity")
 """Settings of a run that may be others when it goes on."""
@@ -126,8 +120,8 @@ class Run:
         """
         path = folder / _CONFIG
         try:
-            content = tomllib.loads(files.read(path, _MOST_TEXT).decode())
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            content = files.toml_values(files.read(path, _MOST_TEXT).decode())
+        except (OSError, ValueError) as error:
             raise DataError(
                 f"`{folder}` must be the folder of a run, but its {_CONFIG} cannot be read: {error}"
             ) from error
@@ -187,7 +181,13 @@ class Run:
 
     def _config(self, digest: str) -> str:
         data = self.data
-        head = {"schema": SCHEMA, "version": version(), "created": _now(), "seed": self.seed}
+        head = {
+            "schema": SCHEMA,
+            "version": version(),
+            "created": _now(),
+            "seed": self.seed,
+            "known": [list(formulas) for formulas in self.known],
+        }
         described = {
             "source": data.source,
             "targets": list(data.targets),
@@ -198,18 +198,8 @@ class Run:
             "units": [] if data.units is None else [list(data.units.columns), list(data.units.targets)],
             "sha256": digest,
         }
-        head["known"] = [list(formulas) for formulas in self.known]
-        return "\n".join(
-            [
-                "# A run of symseed: every setting, with its value.",
-                *settings_text.toml(head),
-                "\n[data]",
-                *settings_text.toml(described),
-                "\n[settings]",
-                *settings_text.toml(settings_text.to_values(self.settings)),
-                "",
-            ]
-        )
+        values = {**head, "data": described, "settings": settings_text.to_values(self.settings)}
+        return f"# A run of symseed: every setting, with its value.\n{files.toml_text(values)}"
 
     # --- Writing -----------------------------------------------------------------------------------------------------
 

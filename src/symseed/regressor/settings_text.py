@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from symseed import files
 from symseed.errors import SettingsError
 from symseed.regressor.settings import NAMES, Settings, suggestion
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 _FUNCTION = "a function of your own: "
 
@@ -55,8 +49,8 @@ def read_changes(changes: Sequence[str]) -> dict[str, Any]:
         if name not in NAMES:
             raise SettingsError(f"There is no setting `{name}`: {suggestion(name)}")
         try:
-            out[name] = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
+            out[name] = files.toml_values(f"value = {text}")["value"]
+        except ValueError:
             out[name] = text
     return from_values(out)
 
@@ -64,8 +58,8 @@ def read_changes(changes: Sequence[str]) -> dict[str, Any]:
 def read_file(path: str) -> dict[str, Any]:
     """Read settings from a TOML file, or those of a run's config.toml."""
     try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        content = files.toml_values(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise SettingsError(
             f"`--config` must be a TOML file of settings, but `{path}` cannot be read: {error}"
         ) from error
@@ -76,11 +70,6 @@ def read_file(path: str) -> dict[str, Any]:
         if name not in NAMES:
             raise SettingsError(f"`{path}` has a setting `{name}`, but there is none: {suggestion(name)}")
     return from_values(settings)
-
-
-def toml(values: Mapping[str, Any]) -> list[str]:
-    """Return values as lines of TOML."""
-    return [f"{_key(name)} = {_value(value)}" for name, value in values.items()]
 
 
 def _plain(value: Any) -> Any:
@@ -99,25 +88,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
     return f"{_FUNCTION}{getattr(value, '__name__', type(value).__name__)}"
-
-
-def _key(name: str) -> str:
-    return name if name.isascii() and name.replace("_", "").isalnum() else _text(name)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (int, float)):
-        return repr(value)
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(toml(value)) + "}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
-    return _text(str(value))
-
-
-def _text(text: str) -> str:
-    """A TOML string; what JSON escapes, TOML does too, but for the delete character and for halves of pairs."""
-    kept = text.encode("utf-8", "replace").decode()
-    return json.dumps(kept, ensure_ascii=False).replace("\x7f", "\\u007f")
