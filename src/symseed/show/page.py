@@ -6,6 +6,7 @@ Every text from outside is escaped here, and clipped where it would be longer th
 from __future__ import annotations
 
 import html
+import importlib.resources
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -370,88 +371,8 @@ def _variable(colour: str) -> str:
 
 
 def _css() -> str:
+    """Return the rules of `page.css`, with the colours of pictures where it has a place for them."""
     light = "".join(f"{_variable(colour)}:{colour};" for colour in _DARK)
     dark = "".join(f"{_variable(colour)}:{shade};" for colour, shade in _DARK.items())
-    return (
-        f":root{{color-scheme:light dark;{light}--page:#f3f5f7;--card:#fff;--ink:#1d2329;--soft:#5a6470;--rule:#dfe3e8;"
-        "--mark:#fff4ea}\n"
-        f"@media (prefers-color-scheme:dark){{:root{{{dark}--page:#0f1317;--card:#171c22;--ink:#e6eaee;--soft:#9aa5b1;"
-        "--rule:#2b333d;--mark:#2a2118}}\n"
-        f"@media print{{:root{{color-scheme:light;{light}--page:#fff;--card:#fff;--ink:#000;--soft:#444;--rule:#ccc;"
-        "--mark:#f4f4f4}}\n" + _RULES
-    )
-
-
-_RULES = """\
-*{box-sizing:border-box}
-body{margin:0;background:var(--page);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",sans-serif}
-main{max-width:84rem;margin:0 auto;padding:1.5rem clamp(.75rem,3vw,2.5rem) 3rem}
-header{margin:.5rem 0 1.25rem}
-header p{margin:0;color:var(--soft)}
-.brand{font-size:.8rem;letter-spacing:.12em;text-transform:uppercase}
-h1{margin:.1em 0;font-size:clamp(1.5rem,4vw,2.2rem);line-height:1.2;overflow-wrap:anywhere}
-h2{margin:0 0 .5rem;font-size:1.2rem}
-h3{margin:1.2rem 0 .4rem;font-size:.95rem;color:var(--soft)}
-section{background:var(--card);border:1px solid var(--rule);border-radius:12px;padding:1.25rem clamp(.9rem,2vw,1.6rem)}
-section{margin-bottom:1.25rem}
-section>p{margin:.2rem 0 .9rem;color:var(--soft);max-width:46rem}
-.scroll{overflow-x:auto;max-width:100%}
-.formula{padding:.8rem 0 1.2rem}
-.formula math{width:max-content;min-width:100%}
-.large{font-size:clamp(1.35rem,4.2vw,2.3rem)}
-.middle{font-size:clamp(1.1rem,2.4vw,1.6rem)}
-.small{font-size:1.05rem}
-dl{margin:0}
-dt{color:var(--soft)}
-dd{margin:0;overflow-wrap:anywhere}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.2rem,1fr));gap:.75rem}
-.tiles>div{border-top:3px solid var(--c0072b2);padding-top:.4rem}
-.tiles dt{font-size:.85rem}
-.tiles dd{font-size:1.35rem;font-variant-numeric:tabular-nums}
-.tiles small{font-size:.85rem;color:var(--soft)}
-.note{color:var(--soft)}
-.facts{display:grid;gap:.3rem 1.5rem;grid-template-columns:repeat(auto-fill,minmax(min(26rem,100%),1fr))}
-.facts>div{display:grid;grid-template-columns:12.5rem 1fr;gap:.75rem}
-.facts>div{border-bottom:1px solid var(--rule);padding:.2rem 0}
-.facts dt{overflow-wrap:anywhere}
-table{border-collapse:collapse;min-width:100%;font-variant-numeric:tabular-nums}
-th{color:var(--soft);font-weight:500;font-size:.85rem;text-align:right;border-bottom:1px solid var(--rule)}
-th,td{padding:.4rem .8rem;white-space:nowrap}
-td{text-align:right;border-bottom:1px solid var(--rule)}
-.front th:last-child,.front td:last-child{text-align:left;width:100%;padding-left:1.5rem}
-.front th:first-child,.front td:first-child{padding:0 .2rem;color:var(--cd55e00)}
-.front td:last-child{font-size:1.1rem}
-.data{margin-top:1rem}
-.data th:first-child,.data td:first-child,.data th:nth-child(2),.data td:nth-child(2){text-align:left}
-.is-chosen td{background:var(--mark)}
-.pictures{display:grid;gap:1.5rem;grid-template-columns:repeat(auto-fit,minmax(min(34rem,100%),1fr));align-items:start}
-figure{margin:0;min-width:0;text-align:center}
-figcaption{margin-top:.4rem;color:var(--soft);font-size:.9rem}
-svg{max-width:100%;height:auto}
-svg *{stroke-linejoin:round;stroke-linecap:butt}
-pre{margin:0;padding:.8rem 1rem;background:var(--page);border-radius:8px;white-space:pre-wrap;overflow-wrap:anywhere}
-code{font:.85rem/1.5 ui-monospace,SFMono-Regular,Consolas,monospace}
-.front math{math-style:normal}
-@media (max-width:40rem){
-.pictures{margin:0 -.7rem}
-th,td{padding:.35rem .45rem}
-.front th:last-child,.front td:last-child{padding-left:.7rem}
-.front th:nth-child(4),.front td:nth-child(4){display:none}
-.facts>div{grid-template-columns:9rem 1fr}
-}
-@media print{
-@page{margin:14mm}
-html{font-size:10pt}
-body{font-size:1rem}
-main{padding:0;max-width:none}
-section{border:0;border-top:1px solid var(--rule);border-radius:0;padding:4mm 0 0}
-figure,.chosen,tr,pre,.tiles>div{break-inside:avoid}
-h2,h3{break-after:avoid}
-.scroll{overflow:visible}
-.pictures{grid-template-columns:1fr 1fr}
-.large{font-size:18pt}
-.middle{font-size:13pt}
-.small{font-size:9pt}
-td,th{padding:1mm 2mm}
-}
-"""
+    rules = (importlib.resources.files("symseed.show") / "page.css").read_text(encoding="utf-8")
+    return rules.replace("/*light*/", light).replace("/*dark*/", dark)
