@@ -39,7 +39,7 @@ from symseed import Expression, Library, SearchSpace, SettingsError
 from symseed.arrays import Floats
 from symseed.errors import DataError
 from symseed.export.graphs import ONNX_OPERATORS, to_numpy, to_onnx, to_torch, torch_operators
-from symseed.export.languages import BY_NUMBER, BY_WHOLE, LANGUAGES, OF_POSITIVE
+from symseed.export.languages import BY_NUMBER, BY_WHOLE, EXCEL, JULIA, OF_POSITIVE, PYTHON, C
 from symseed.export.source import FORMATS, export
 from symseed.language.row import Row
 from symseed.language.tokens import OPERATORS, Token, TokenKind
@@ -48,6 +48,7 @@ from symseed.text import for_comment
 EDGES = (0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 3.0, 1e-8, -1e-8, 1e-300, 7.3, -40.0, 710.0, -750.0, 1e8, -1e8, 1e150, -1e300)
 LIBRARY = Library.of([*OPERATORS, 2.0, -0.5, "const"], ["x1", "x2", "x3"])
 
+LANGUAGES = {"python": PYTHON, "c": C, "julia": JULIA, "excel": EXCEL}
 HOSTILE = (
     *NASTY_NAMES,
     *('"""', "'''", '"""\nopen("pwned", "w")\n"""', "'); open('pwned', 'w'); ('", "x\nimport os", "x\rimport os"),

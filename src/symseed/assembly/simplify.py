@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -143,11 +144,7 @@ def _one_swing(writer: Writer, part: Row) -> list[Row]:
     if not writer.has("add", "mul", "sin", "cos"):
         return []
     out = []
-    for begin, token in enumerate(part.ids):
-        name = writer.library[token].name
-        if name not in ("add", "sub"):
-            continue
-        middle, end = writer.library.end(part.ids, begin + 1), writer.library.end(part.ids, begin)
+    for name, begin, middle, end in _sums(writer, part):
         first, second = _swing(writer, part, begin + 1, middle), _swing(writer, part, middle, end)
         if {first.kind, second.kind} != {"sin", "cos"} or not first.has_argument_of(second):
             continue
@@ -170,11 +167,7 @@ def _without_minus(writer: Writer, part: Row) -> list[Row]:
     if not writer.has("add", "sub"):
         return []
     out = []
-    for begin, token in enumerate(part.ids):
-        name = writer.library[token].name
-        if name not in ("add", "sub"):
-            continue
-        middle, end = writer.library.end(part.ids, begin + 1), writer.library.end(part.ids, begin)
+    for name, begin, middle, end in _sums(writer, part):
         first, second = part.part(begin + 1, middle), part.part(middle, end)
         left, right = _negated(writer, first), _negated(writer, second)
         forms = []
@@ -184,6 +177,14 @@ def _without_minus(writer: Writer, part: Row) -> list[Row]:
             forms.append(writer.apply("sub", second, left) if name == "add" else writer.apply("add", left, second))
         out += [part.spliced(begin, end, form) for form in forms]
     return out
+
+
+def _sums(writer: Writer, part: Row) -> Iterator[tuple[str, int, int, int]]:
+    """Each sum or difference of a formula: which it is, where it begins, where its second argument does, its end."""
+    for begin, token in enumerate(part.ids):
+        name = writer.library[token].name
+        if name in ("add", "sub"):
+            yield name, begin, writer.library.end(part.ids, begin + 1), writer.library.end(part.ids, begin)
 
 
 def _negated(writer: Writer, part: Row) -> Row | None:

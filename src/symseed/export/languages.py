@@ -6,7 +6,6 @@ import builtins
 import functools
 import keyword
 import re
-import types
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -229,6 +228,3 @@ EXCEL = Language(
         "logabs": Form("LN(ABS({a}))"),
     },
 )
-
-LANGUAGES: Mapping[str, Language] = types.MappingProxyType({"python": PYTHON, "c": C, "julia": JULIA, "excel": EXCEL})
-"""The notations that are written here; sympy's and LaTeX's are in `presenting`."""

@@ -6,6 +6,7 @@ scored to a `Lesson`; what it carries from step to step (a baseline, a queue) is
 
 from __future__ import annotations
 
+import abc
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -122,8 +123,8 @@ class VanillaTrainer:
 
 
 @dataclass(frozen=True, slots=True)
-class RiskSeekingTrainer:
-    """Risk-seeking policy gradient (RSPG): the best share of rows, weighted by how much they exceed its threshold."""
+class _BestShareTrainer(abc.ABC):
+    """Learns from the best share of rows: those from the empirical (1 - risk) quantile of rewards on."""
 
     risk: float = 0.05
     """The share, the paper's epsilon."""
@@ -132,33 +133,38 @@ class RiskSeekingTrainer:
 
     def __post_init__(self) -> None:
         """Refuse a share that is none."""
-        _check_share(self.risk)
+        if not 0.0 < self.risk <= 1.0:
+            raise SettingsError(f"`risk` is a share above 0 and up to 1, but it is {self.risk}.")
 
     def lesson(self, memory: Memory, scored: Scored, *, seed: int, step: int) -> tuple[Lesson, Memory]:
-        """Weigh each row from the quantile q on by (R - q) / count."""
+        """Weigh each row of the share by its weight over their count."""
         del seed, step
-        best, quantile = _best_share(scored, self.risk)
-        return _lesson(best, (_bounded(best.reward) - quantile) / len(best), self.entropy), memory
+        reward = _bounded(scored.reward)
+        quantile = float(np.quantile(reward, 1.0 - self.risk, method="higher"))
+        best = np.flatnonzero(reward >= quantile)
+        return _lesson(scored.take(best), self._weights(reward[best], quantile) / len(best), self.entropy), memory
+
+    @abc.abstractmethod
+    def _weights(self, reward: Floats, quantile: float) -> Floats:
+        """Return how much each row of the share counts."""
 
 
 @dataclass(frozen=True, slots=True)
-class CrossEntropyTrainer:
+class RiskSeekingTrainer(_BestShareTrainer):
+    """Risk-seeking policy gradient (RSPG): the best share of rows, weighted by how much they exceed its threshold."""
+
+    def _weights(self, reward: Floats, quantile: float) -> Floats:
+        """Return R - q, with q the quantile from which on rows count."""
+        return reward - quantile
+
+
+@dataclass(frozen=True, slots=True)
+class CrossEntropyTrainer(_BestShareTrainer):
     """The cross-entropy method: the best share of rows, all alike."""
 
-    risk: float = 0.05
-    """The share."""
-
-    entropy: EntropySettings = field(default_factory=EntropySettings)
-
-    def __post_init__(self) -> None:
-        """Refuse a share that is none."""
-        _check_share(self.risk)
-
-    def lesson(self, memory: Memory, scored: Scored, *, seed: int, step: int) -> tuple[Lesson, Memory]:
-        """Weigh each row from the quantile on by 1 / count."""
-        del seed, step
-        best, _ = _best_share(scored, self.risk)
-        return _lesson(best, np.full(len(best), 1.0 / len(best)), self.entropy), memory
+    def _weights(self, reward: Floats, quantile: float) -> Floats:  # noqa: ARG002 - all rows count alike
+        """Return 1 for each row."""
+        return np.ones_like(reward)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,15 +233,3 @@ def _lesson(scored: Scored, weights: Floats, entropy: EntropySettings) -> Lesson
 
 def _bounded(reward: Floats) -> Floats:
     return np.clip(reward, -_LARGEST_REWARD, _LARGEST_REWARD)
-
-
-def _check_share(share: float) -> None:
-    if not 0.0 < share <= 1.0:
-        raise SettingsError(f"`risk` is a share above 0 and up to 1, but it is {share}.")
-
-
-def _best_share(scored: Scored, share: float) -> tuple[Scored, float]:
-    """The rows from the empirical (1 - share) quantile of rewards on, and that quantile."""
-    reward = _bounded(scored.reward)
-    quantile = float(np.quantile(reward, 1.0 - share, method="higher"))
-    return scored.take(np.flatnonzero(reward >= quantile)), quantile
