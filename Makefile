@@ -23,7 +23,7 @@ lint: $(VENV)/installed $(VENV)/test-tools $(VENV)/lint-tools  ## Formats, lint 
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/clang-format --dry-run --Werror src/core/*.hpp src/core/*.cpp perf/*.cpp
-	$(BIN)/python -m pytest -q tests/test_stub.py
+	$(BIN)/python -m pytest -q tests/core/test_stub.py
 	$(MAKE) --no-print-directory docs
 
 docs: $(VENV)/installed $(VENV)/docs-tools  ## Build the pages into build/docs
@@ -47,28 +47,17 @@ wheel: $(VENV)/build-tools  ## Build a wheel into dist/
 clean:  ## Remove everything that was built
 	rm -rf $(VENV) build dist
 
-# Stamps: each group of tools is installed once, at the versions of constraints.txt.
+# Stamps: each group of tools in pyproject.toml is installed once, at the versions of constraints.txt.
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/build-tools: constraints.txt | $(VENV)/bin/python
-	$(PIP) cmake nanobind ninja scikit-build-core
+# The pip that a new environment has may be older than 25.1, the first that knows groups.
+$(VENV)/pip: constraints.txt | $(VENV)/bin/python
+	$(PIP) 'pip>=25.1'
 	@touch $@
 
-$(VENV)/test-tools: constraints.txt | $(VENV)/bin/python
-	$(PIP) hypothesis matplotlib polars pytest pytest-timeout pytest-xdist
-	@touch $@
-
-$(VENV)/lint-tools: constraints.txt | $(VENV)/bin/python
-	$(PIP) clang-format import-linter mypy ruff
-	@touch $@
-
-$(VENV)/docs-tools: constraints.txt | $(VENV)/bin/python
-	$(PIP) furo myst-parser sphinx sphinx-copybutton
-	@touch $@
-
-$(VENV)/perf-tools: constraints.txt | $(VENV)/bin/python
-	$(PIP) gplearn psutil pyoperon
+$(VENV)/%-tools: constraints.txt pyproject.toml | $(VENV)/pip
+	$(PIP) --group $*
 	@touch $@
 
 $(VENV)/installed: $(SOURCES) $(VENV)/build-tools
