@@ -50,7 +50,7 @@ class Symseed:
         """Take the expressions as they are."""
         self._workload = workload
         self._threads = threads
-        workload.dataset.samples  # noqa: B018 - the core's copy is made at the first use
+        workload.dataset.backend  # noqa: B018 - the core's copy is made at the first use
 
     def run(self) -> None:
         """Compute the sum of squared errors of every expression."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from symseed import search
+from symseed.data.backend import Failure
 from symseed.data.dataset import Dataset
 from symseed.errors import DataError, ParseError, SettingsError, SpaceError, SymseedError
 from symseed.language.expression import Expression
 from symseed.language.library import Library
 from symseed.language.population import Population
-from symseed.scoring.evaluation import Failure, evaluate, fit, predict
+from symseed.scoring.evaluation import evaluate, fit, predict
 from symseed.scoring.fitting import FitSettings
 from symseed.scoring.regression import RegressionSettings, RegressionTask
 from symseed.scoring.task import Counts, FunctionTask, Scored, Task

@@ -19,7 +19,6 @@ from symseed import (
     Library,
     Population,
     SettingsError,
-    _core,
     evaluate,
     fit,
 )
@@ -45,9 +44,8 @@ def constants_of(population: Population, i: int = 0) -> Floats:
 
 
 def linearise(population: Population, data: Dataset) -> tuple[float, Floats, Floats]:
-    return _core.linearise(
-        LIBRARY.vocabulary, data.samples, population.tokens, population.lengths, population.constants
-    )
+    found = data.backend.linearise(population)
+    return found.error, found.gradient, found.curvature
 
 
 def assert_linearised_as_the_twin(population: Population, data: Dataset, tolerance: float) -> None:

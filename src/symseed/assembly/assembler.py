@@ -187,7 +187,7 @@ class Assembler:
         usable = (np.abs(values) < polynomials.LARGEST_VALUE) & (weights > 0.0)
         if usable.sum() < 2 or np.ptp(values[usable]) == 0.0:
             return self._features.table([])
-        data = Dataset.of(self._bench.data.X[usable], values[usable], weights[usable], self._bench.data.names)
+        data = self._bench.data.with_samples(self._bench.data.X[usable], values[usable], weights[usable])
         settings = replace(self._bench.settings, features=min(_SIDE_FEATURES, self._bench.settings.features))
         writer = self._bench.writer.of_columns(columns)
         return self._features.table(Assembler(writer, data, settings, is_late=self._bench.is_late).first())

@@ -12,7 +12,6 @@ from symseed.arrays import Floats
 from symseed.assembly import polynomials, probes
 from symseed.assembly.holes import MOST_VARIABLES
 from symseed.assembly.workbench import Table, Workbench
-from symseed.data import Dataset
 from symseed.language import Row
 from symseed.scoring import predict
 from symseed.search.budget import in_time
@@ -105,7 +104,8 @@ class Features:
             mirrored[:, column] *= -1.0
             population = self._bench.writer.population(parts)
             here, there = (
-                predict(population, data).value for data in (self._bench.data, Dataset.of(mirrored, self._bench.data.y))
+                predict(population, data).value
+                for data in (self._bench.data, self._bench.data.with_samples(mirrored, self._bench.data.y))
             )
             with np.errstate(all="ignore"):
                 limit = 1e-9 * np.abs(here).max(axis=1)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symseed import _core, arithmetic
+from symseed import arithmetic
 from symseed.data.dataset import Dataset
 from symseed.data.magnitudes import folded
 from symseed.language.library import Library
@@ -39,10 +39,7 @@ def simplified(writer: Writer, part: Row, dataset: Dataset) -> Row:
     becomes that.
     """
     while True:
-        population = writer.population([part])
-        values, _ = _core.semantics(
-            writer.library.vocabulary, dataset.samples, population.tokens, population.lengths, population.constants
-        )
+        values = dataset.backend.semantics(writer.population([part])).values
         shorter = _shortened(writer, part, values)
         if shorter is None:
             return part

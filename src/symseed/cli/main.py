@@ -14,6 +14,7 @@ import numpy as np
 
 from symseed import _core, files, methods
 from symseed.data import tables
+from symseed.data.backend import Errors, Failure
 from symseed.data.dataset import Dataset
 from symseed.errors import SymseedError
 from symseed.language.expression import Expression
@@ -21,7 +22,7 @@ from symseed.language.library import Library
 from symseed.language.parsing import numbers_in
 from symseed.language.population import Population
 from symseed.language.tokens import OPERATORS
-from symseed.scoring.evaluation import Errors, Failure, fit, settled
+from symseed.scoring.evaluation import fit, settled
 from symseed.scoring.fitting import FitSettings
 from symseed.text import for_terminal
 from symseed.version import version

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symseed import _core, arithmetic
+from symseed import arithmetic
 from symseed.arrays import Floats
 from symseed.data.dataset import Dataset
 from symseed.language.population import Population
@@ -31,19 +31,16 @@ class Wisher:
         rows = np.arange(len(dataset))
         if len(rows) > samples:
             rows = rows[np.arange(samples) * len(rows) // samples]
-        few = Dataset.of(dataset.X[rows], dataset.y[rows], dataset.weights[rows], dataset.names)
+        few = dataset.with_samples(dataset.X[rows], dataset.y[rows], dataset.weights[rows])
         change = 1e-4 * (few.deviation or 1.0)
-        return cls(few, Dataset.of(few.X, few.y + change, few.weights, few.names), change)
+        return cls(few, few.with_samples(few.X, few.y + change, few.weights), change)
 
     def wishes(self, row: Population) -> tuple[Floats, Floats]:
         """Return what each node of one row should have been, and how much an error there matters, (length, M) each.
 
         Both are not finite where no inverse leads to a node.
         """
-        wish, moved = (
-            _core.semantics(row.library.vocabulary, data.samples, row.tokens, row.lengths, row.constants)[1]
-            for data in (self.dataset, self.moved)
-        )
+        wish, moved = (data.backend.semantics(row).desired for data in (self.dataset, self.moved))
         with np.errstate(all="ignore"):
             return wish, (self.change / (moved - wish)) ** 2 * self.dataset.weights
 

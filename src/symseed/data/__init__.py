@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from symseed.data.backend import Backend
 from symseed.data.dataset import Dataset
 from symseed.data.losses import Loss
 
-__all__ = ["Dataset", "Loss"]
+__all__ = ["Backend", "Dataset", "Loss"]

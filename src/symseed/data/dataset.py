@@ -10,12 +10,14 @@ import functools
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from symseed import _core
 from symseed.arrays import Floats, floats
+from symseed.data.backend import Backend, CoreBackend
 from symseed.data.losses import Loss, Ruler
 from symseed.errors import DataError, SettingsError
 
@@ -34,6 +36,7 @@ class Dataset:
     weights: Floats  # (M,), at least one of them positive
     names: tuple[str, ...]  # of the V columns
     loss: Loss | None = None  # what an error costs; None: its square
+    make_backend: BackendFactory | None = None  # of what computes formulas on the samples; None: the compiled core
 
     @classmethod
     def of(
@@ -108,12 +111,34 @@ class Dataset:
 
     def take(self, rows: npt.NDArray[np.intp]) -> Dataset:
         """Return some samples."""
-        return Dataset.of(self.X[rows], self.y[rows], self.weights[rows], self.names).with_loss(self.loss)
+        return self.with_samples(self.X[rows], self.y[rows], self.weights[rows]).with_loss(self.loss)
 
     def counted(self) -> Dataset:
         """Return the samples whose weight is not 0."""
         rows = np.flatnonzero(self.weights > 0.0)
         return self if len(rows) == len(self) else self.take(rows)
+
+    def with_samples(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        weights: npt.ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Dataset:
+        """Return other samples, checked as `of` does, on the same backend; an error costs its square there.
+
+        Names are those that the columns have, where left out.
+        """
+        return Dataset.of(X, y, weights, self.names if names is None else names).with_backend(self.make_backend)
+
+    def with_backend(self, make: BackendFactory | None) -> Dataset:
+        """Return the same samples, on which another backend computes formulas; None: the compiled core.
+
+        Args:
+            make: gives the backend of a dataset, such as a class that takes one. All data made from these have theirs
+                from it. It is pickled with the data, so that other processes need it by its name.
+        """
+        return self if make is self.make_backend else dataclasses.replace(self, make_backend=make)
 
     def with_loss(self, loss: Loss | None) -> Dataset:
         """Return the same samples, on which errors cost something else.
@@ -150,6 +175,11 @@ class Dataset:
         """What the core reads: a copy of its own."""
         return _core.Samples(self.X, self.y, self.weights)
 
+    @functools.cached_property
+    def backend(self) -> Backend:
+        """What computes formulas on the samples."""
+        return CoreBackend(self.samples, self.loss) if self.make_backend is None else self.make_backend(self)
+
     def with_noise(self, level: float, *, seed: int) -> Dataset:
         """Return the same samples with Gaussian noise in y, of a standard deviation of `level` times y's RMS.
 
@@ -161,15 +191,26 @@ class Dataset:
         unit = float(np.abs(self.y).max()) or 1.0
         rms = unit * float(np.sqrt(np.average((self.y / unit) ** 2, weights=self.weights)))
         draws = np.random.default_rng(seed).standard_normal(len(self))
-        return Dataset.of(self.X, self.y + level * rms * draws, self.weights, self.names).with_loss(self.loss)
+        return self.with_samples(self.X, self.y + level * rms * draws, self.weights).with_loss(self.loss)
 
     def __reduce__(self) -> tuple[Callable[..., Dataset], tuple[object, ...]]:
-        """Pickle what it is made of; what the core reads is built again."""
-        return _restored, (self.X, self.y, self.weights, self.names, self.loss)
+        """Pickle what it is made of; the backend, and what the core reads, are built again."""
+        return _restored, (self.X, self.y, self.weights, self.names, self.loss, self.make_backend)
 
 
-def _restored(X: Floats, y: Floats, weights: Floats, names: tuple[str, ...], loss: Loss | None) -> Dataset:
-    return Dataset(_frozen(X), _frozen(y), _frozen(weights), names, loss)
+BackendFactory: TypeAlias = Callable[[Dataset], Backend]
+"""What gives a dataset its backend."""
+
+
+def _restored(
+    X: Floats,
+    y: Floats,
+    weights: Floats,
+    names: tuple[str, ...],
+    loss: Loss | None,
+    make_backend: BackendFactory | None,
+) -> Dataset:
+    return Dataset(_frozen(X), _frozen(y), _frozen(weights), names, loss, make_backend)
 
 
 def warn_of_rounding(what: str) -> None:

@@ -49,7 +49,7 @@ class Units:
             return dataset
         X, y = dataset.X / np.array(self.columns), dataset.y / self.target
         loss = None if dataset.loss is None else dataset.loss.in_units(self.target)
-        return Dataset.of(X, y, dataset.weights, dataset.names).with_loss(loss)
+        return dataset.with_samples(X, y, dataset.weights).with_loss(loss)
 
     @property
     def inverse(self) -> Units:

@@ -228,7 +228,7 @@ def _noiseless(target: Expression, test: Dataset) -> Dataset | None:
     X = test.X[:_REFIT_SAMPLES]
     y = target.evaluate(X)
     defined = np.isfinite(y)
-    return Dataset.of(X[defined], y[defined], names=test.names) if defined.any() else None
+    return test.with_samples(X[defined], y[defined]) if defined.any() else None
 
 
 def _fit(expression: Expression, data: Dataset) -> Expression:

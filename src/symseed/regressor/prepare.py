@@ -90,7 +90,7 @@ def prepare(plan: Plan, dataset: Dataset, *, seed: int, dimensions: Dimensions |
     sampled = _distinct(_sampled(dataset, seed))
     columns = _most_relevant(sampled)
     names = [sampled.names[column] for column in columns]
-    data = Dataset.of(sampled.X[:, columns], sampled.y, sampled.weights, names).with_loss(plan.loss)
+    data = sampled.with_samples(sampled.X[:, columns], sampled.y, sampled.weights, names).with_loss(plan.loss)
     variables = Library.of([], data.names).tokens
     library = Library((*variables, *plan.operators))
     # Units need a factor to be written with.
@@ -127,7 +127,7 @@ def _distinct(dataset: Dataset) -> Dataset:
     is_new = np.ones(len(y), dtype=bool)
     is_new[1:] = (X[1:] != X[:-1]).any(axis=1) | (y[1:] != y[:-1])
     begins = np.flatnonzero(is_new)
-    return Dataset.of(X[begins], y[begins], np.add.reduceat(weights, begins), dataset.names)
+    return dataset.with_samples(X[begins], y[begins], np.add.reduceat(weights, begins))
 
 
 def _most_relevant(dataset: Dataset) -> list[int]:

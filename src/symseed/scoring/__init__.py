@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from symseed.scoring.evaluation import Errors, Failure, Predictions, evaluate, fit, predict
+from symseed.data.backend import Errors, Failure, Predictions
+from symseed.scoring.evaluation import evaluate, fit, predict
 from symseed.scoring.fitting import FitSettings
 from symseed.scoring.regression import RegressionSettings, RegressionTask
 from symseed.scoring.reward import Metric

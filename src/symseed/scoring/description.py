@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from symseed import _core, arithmetic
+from symseed import arithmetic
 from symseed.arrays import Floats
 from symseed.data.dataset import Dataset
 from symseed.language.library import Library
@@ -84,9 +84,7 @@ def free_deviations(population: Population, row: int, dataset: Dataset, mean_squ
 
 
 def _curvature(population: Population, row: int, dataset: Dataset) -> Floats:
-    one = population.take(np.array([row]))
-    samples, vocabulary = dataset.samples, population.library.vocabulary
-    return _core.linearise(vocabulary, samples, one.tokens, one.lengths, one.constants)[2]
+    return dataset.backend.linearise(population.take(np.array([row]))).curvature
 
 
 def _noise(dataset: Dataset, mean_square: float) -> float:

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from symseed import _core, arithmetic
+from symseed import arithmetic
 from symseed.arrays import Floats
+from symseed.data.backend import FitSteps
 from symseed.data.dataset import Dataset
 from symseed.errors import SettingsError, check_at_least, check_between
 from symseed.language.library import Library
 from symseed.language.population import Population
-from symseed.scoring.evaluation import check_columns, check_threads, evaluate, native_loss, predict
+from symseed.scoring.evaluation import check_columns, check_threads, evaluate, predict
 from symseed.scoring.fitting import FitSettings
 from symseed.scoring.reward import Metric, reward
 from symseed.scoring.task import Counts, Scored
@@ -78,38 +79,33 @@ class RegressionTask:
         check_columns(library, self.test)
         if self.settings.metric is Metric.CORRELATION and dataset.loss is not None:
             raise SettingsError("The metric CORRELATION is one of squared errors, but the dataset has another loss.")
-        self._cache = _core.Cache(
-            self.settings.cache_bytes, self.settings.cached_constants if library.has_constants else 0
+        chosen = self.settings
+        fit = chosen.fit if library.has_constants else None
+        self._scorer = dataset.backend.scorer(
+            cache_bytes=chosen.cache_bytes,
+            cached_constants=chosen.cached_constants if library.has_constants else 0,
+            fit=None if fit is None else FitSteps(fit.iterations, fit.restarts, chosen.fit_seed),
+            strict=chosen.strict,
+            threads=chosen.threads,
         )
 
     @property
     def counts(self) -> Counts:
         """What was done since the task was made."""
-        return Counts(*self._cache.counts)
+        return Counts(*self._scorer.counts)
 
     def evaluate(self, population: Population) -> Scored:
         """Score each row; equal rows are computed once, also across calls."""
         population.check_library(self.library, "task")
-        settings = self.settings
-        fit = settings.fit if self.library.has_constants else None
-        error, failure, position, constants, computed = self._cache.score(
-            self.library.vocabulary,
-            self.dataset.samples,
-            population.tokens,
-            population.lengths,
-            population.constants,
-            fit=None if fit is None else (fit.iterations, fit.restarts, settings.fit_seed),
-            strict=settings.strict,
-            threads=settings.threads,
-            loss=native_loss(self.dataset),
-        )
-        scored = population if constants is None else population.with_constants(constants)
-        mean_square = self.dataset.mean_squares(error)
+        settings, found = self.settings, self._scorer.score(population)
+        scored, errors = found.population, found.errors
+        mean_square = self.dataset.mean_squares(errors.error)
         if settings.metric is Metric.CORRELATION:
             good = np.flatnonzero(~np.isnan(mean_square))
             mean_square[good] = _after_scaling(scored.take(good), self.dataset, settings)
         rewards = reward(settings.metric, mean_square, self.dataset.deviation)
-        return Scored(scored, rewards, self._solved(scored, mean_square), failure, position, computed.view(np.bool_))
+        solved = self._solved(scored, mean_square)
+        return Scored(scored, rewards, solved, errors.failure, errors.position, found.is_computed)
 
     def _solved(self, population: Population, mean_square: Floats) -> npt.NDArray[np.bool_]:
         """Which rows reach the threshold, on the data and then on the test data."""

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed.arrays import Floats
+from symseed.data.backend import Failures, Positions
 from symseed.data.dataset import Dataset
 from symseed.errors import DataError
 from symseed.language.expression import Expression
 from symseed.language.library import Library
 from symseed.language.population import Population
-from symseed.scoring.evaluation import Failures, Positions
 
 _SCORES = ("reward", "solved", "failure", "position", "computed")
 

@@ -1,0 +1,274 @@
+"""Backends: what computes formulas on a dataset. The compiled core is the first; another may take its place.
+
+Axis letters: N rows of a population, M samples, K constants of a row.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from symseed import _core
+from symseed.arrays import Floats
+from symseed.data.losses import Loss
+from symseed.language.library import TokenIds
+from symseed.language.population import Constants, Lengths, Population
+
+Failures: TypeAlias = npt.NDArray[np.uint8]
+Positions: TypeAlias = npt.NDArray[np.int32]
+
+
+class Failure(enum.IntEnum):
+    """Why a row has no score; `sentence` says it."""
+
+    NONE = 0
+    INVALID = 1
+    DIVIDE_BY_ZERO = 2
+    OVERFLOW = 3
+    UNDERFLOW = 4
+    LOSS_OVERFLOW = 5
+    NO_ANSWER = 6
+
+    @property
+    def sentence(self) -> str:
+        """What to tell a person."""
+        return _SENTENCES[self]
+
+
+_SENTENCES = {
+    Failure.NONE: "The expression has a finite value at every sample.",
+    Failure.INVALID: "The expression is not a number at some sample, such as log(-1) or 0/0.",
+    Failure.DIVIDE_BY_ZERO: "The expression divides by zero at some sample, or takes log(0).",
+    Failure.OVERFLOW: "A value of the expression is too large for float64 at some sample.",
+    Failure.UNDERFLOW: "A value of the expression is too small for float64 at some sample (strict mode).",
+    Failure.LOSS_OVERFLOW: "The predictions are finite, but their squared error, or other loss, is not.",
+    Failure.NO_ANSWER: "An operator or a loss of your own raised an exception, or gave something else than numbers.",
+}
+
+
+# --- Answers ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """What `evaluate` and `fit` give, row by row."""
+
+    error: Floats  # (N,): weighted sum of squared errors, or of other losses, NaN where the row failed
+    failure: Failures  # (N,): a `Failure` each
+    position: Positions  # (N,): of the token that failed first, -1 where there is none
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """What `predict` gives, row by row."""
+
+    value: Floats  # (N, M), NaN throughout where the row failed
+    failure: Failures  # (N,)
+    position: Positions  # (N,)
+
+
+@dataclass(frozen=True, slots=True)
+class Linearisation:
+    """What a Gauss-Newton step of one row is made from; errors are squared ones, whatever the loss."""
+
+    error: float  # weighted sum of squared errors
+    gradient: Floats  # (K,): weighted sums of residual * derivative
+    curvature: Floats  # (K, K): weighted sums of derivative * derivative
+
+
+@dataclass(frozen=True, slots=True)
+class Semantics:
+    """What each node of one row is, and what it should have been for the row to be the target.
+
+    Both are (length of the row, M): values from the leaves upwards, NaN throughout where the row fails; desired values
+    from the root downwards by inverse operators, NaN where none leads to a node (semantic backpropagation, Pawlak et
+    al. 2015).
+    """
+
+    values: Floats
+    desired: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class CachedErrors:
+    """What a `Scorer` gives."""
+
+    population: Population  # the rows, with fitted constants where constants are fitted
+    errors: Errors
+    is_computed: npt.NDArray[np.bool_]  # (N,): whether a row was computed now, not known from before
+
+
+# --- The protocol ----------------------------------------------------------------------------------------------------
+
+
+class FitSteps(NamedTuple):
+    """How a scorer fits constants; see `FitSettings`."""
+
+    iterations: int
+    restarts: int
+    seed: int
+
+
+class Scorer(Protocol):
+    """Errors with a memory: equal rows are computed once. Threads may share it."""
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Rows asked about, rows computed, and different rows among these (an estimate, once rows were forgotten)."""
+
+    def score(self, population: Population) -> CachedErrors:
+        """Return the errors of each row, after a fit of its constants where the scorer fits them."""
+
+
+class Backend(Protocol):
+    """Computes the rows of a population on the samples, weights and loss of one dataset.
+
+    `Dataset.with_backend` puts one in place; a dataset makes it at the first use and keeps it. The callers have checked
+    that the dataset has the library's variables. Errors are sums of the dataset's loss; `threads` must not change an
+    answer.
+
+    Two things stay with the core whatever the backend. The table of semantic completion (`completion/completer.py`)
+    meets search rules and sub-expressions on a few samples at a time, so it is no evaluation of a population.
+    `Expression.evaluate` is for one formula on a table that belongs to no dataset.
+    """
+
+    def errors(self, population: Population, *, strict: bool = False, threads: int = 1) -> Errors:
+        """Return the weighted sum of losses of each row; `strict` makes underflow a failure too."""
+
+    def predict(self, population: Population, *, strict: bool = False, threads: int = 1) -> Predictions:
+        """Return the value of each row at each sample."""
+
+    def fit(
+        self,
+        population: Population,
+        *,
+        iterations: int,
+        restarts: int = 0,
+        seed: int = 0,
+        strict: bool = False,
+        threads: int = 1,
+    ) -> tuple[Population, Errors]:
+        """Fit the constants of each row from the values they have; no row gets a larger error than it had."""
+
+    def linearise(self, population: Population) -> Linearisation:
+        """Return the linearisation of one row in its constants; the population holds no other row."""
+
+    def semantics(self, population: Population) -> Semantics:
+        """Return values and desired values of each node of one row; the population holds no other row."""
+
+    def scorer(
+        self,
+        *,
+        cache_bytes: int,
+        cached_constants: int,
+        fit: FitSteps | None = None,
+        strict: bool = False,
+        threads: int = 1,
+    ) -> Scorer:
+        """Return errors with a memory of at most so many bytes; rows with more constants than that are not kept."""
+
+
+# --- The compiled core -----------------------------------------------------------------------------------------------
+
+_Arrays: TypeAlias = tuple[_core.Vocabulary, _core.Samples, TokenIds, Lengths, Constants]
+
+
+@dataclass(frozen=True, slots=True)
+class CoreBackend:
+    """The compiled core, on the processor."""
+
+    samples: _core.Samples
+    loss: Loss | None = None
+
+    def errors(self, population: Population, *, strict: bool = False, threads: int = 1) -> Errors:
+        """See `Backend.errors`."""
+        return Errors(
+            *_core.squared_errors(*self._arrays(population), strict=strict, threads=threads, loss=self._native_loss)
+        )
+
+    def predict(self, population: Population, *, strict: bool = False, threads: int = 1) -> Predictions:
+        """See `Backend.predict`."""
+        return Predictions(*_core.predictions(*self._arrays(population), strict=strict, threads=threads))
+
+    def fit(
+        self,
+        population: Population,
+        *,
+        iterations: int,
+        restarts: int = 0,
+        seed: int = 0,
+        strict: bool = False,
+        threads: int = 1,
+    ) -> tuple[Population, Errors]:
+        """See `Backend.fit`."""
+        constants, error, failure, position = _core.fit_constants(
+            *self._arrays(population),
+            iterations=iterations,
+            restarts=restarts,
+            seed=seed,
+            strict=strict,
+            threads=threads,
+            loss=self._native_loss,
+        )
+        return population.with_constants(constants), Errors(error, failure, position)
+
+    def linearise(self, population: Population) -> Linearisation:
+        """See `Backend.linearise`."""
+        return Linearisation(*_core.linearise(*self._arrays(population)))
+
+    def semantics(self, population: Population) -> Semantics:
+        """See `Backend.semantics`."""
+        return Semantics(*_core.semantics(*self._arrays(population)))
+
+    def scorer(
+        self,
+        *,
+        cache_bytes: int,
+        cached_constants: int,
+        fit: FitSteps | None = None,
+        strict: bool = False,
+        threads: int = 1,
+    ) -> Scorer:
+        """See `Backend.scorer`."""
+        return _CoreScorer(self, _core.Cache(cache_bytes, cached_constants), fit, strict, threads)
+
+    def _arrays(self, population: Population) -> _Arrays:
+        """What every function of the core begins with."""
+        vocabulary = population.library.vocabulary
+        return vocabulary, self.samples, population.tokens, population.lengths, population.constants
+
+    @property
+    def _native_loss(self) -> _core.Function | None:
+        return None if self.loss is None else self.loss.scaled.native
+
+
+@dataclass(frozen=True, slots=True)
+class _CoreScorer:
+    """The core's cache, and the one manner of scoring that it serves."""
+
+    backend: CoreBackend
+    cache: _core.Cache
+    fit: FitSteps | None
+    strict: bool
+    threads: int
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """See `Scorer.counts`."""
+        return self.cache.counts
+
+    def score(self, population: Population) -> CachedErrors:
+        """See `Scorer.score`."""
+        error, failure, position, constants, computed = self.cache.score(
+            *self.backend._arrays(population),
+            fit=self.fit,
+            strict=self.strict,
+            threads=self.threads,
+            loss=self.backend._native_loss,
+        )
+        scored = population if constants is None else population.with_constants(constants)
+        return CachedErrors(scored, Errors(error, failure, position), computed.view(np.bool_))
