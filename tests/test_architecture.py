@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -137,3 +138,58 @@ def test_a_command_loads_only_what_it_needs(arguments: list[str], heavy: list[st
     loaded = loaded_by(f"from symseed.cli.main import commands; commands({arguments!r}, standalone_mode=False)")
     assert {"click", "symseed"} <= loaded
     assert not loaded.intersection(heavy)
+
+
+# --- ARCHITECTURE.md and the decision records ------------------------------------------------------------------------
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+RECORDS = sorted((ROOT / "docs" / "decisions").iterdir())
+NAMED = sorted(
+    {name for name in re.findall(r"`([\w./*-]+)`", PAGE) if re.search(r"/$|\*$|\.(py|pyi|hpp|cpp|md|toml)$", name)}
+)
+
+
+def test_the_page_names_files_of_every_kind() -> None:
+    assert {"_core.pyi", "search.py", "opcodes.hpp", "module.cpp", "README.md"} <= {Path(name).name for name in NAMED}
+    assert {f"{room}/" for room in ROOMS} < set(NAMED)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_file_that_the_architecture_names_exists(name: str) -> None:
+    """A path is one of the repository, of the package or of the core; a star stands for several files."""
+    folders = (ROOT, ROOT / "src" / "symseed", ROOT / "src" / "core")
+    found = [path for folder in folders for path in folder.glob(name.rstrip("/"))]
+    assert any(path.is_dir() if name.endswith("/") else path.is_file() for path in found), name
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.name)
+def test_a_decision_record_says_what_was_decided_when_and_why(record: Path) -> None:
+    assert re.fullmatch(r"\d{3}(-[a-z0-9]+)+\.md", record.name)
+    title, *paragraphs = record.read_text(encoding="utf-8").rstrip("\n").split("\n\n")
+    assert re.fullmatch(rf"# {record.name[:3]}\. [^\n]+", title)
+    parts = [re.match(r"\*\*(\w+)\.\*\* \S", paragraph) for paragraph in paragraphs]
+    named = [part[1] for part in parts if part is not None]
+    assert len(named) == len(paragraphs), "every paragraph begins with the name of its part"
+    order = ["Status", "Context", "Choice", "Rejected", "Consequence", "Command"]
+    optional = {"Rejected", "Command"} - set(named)
+    assert named == [part for part in order if part not in optional]
+    assert re.search(r"\d{4}-\d{2}-\d{2}", paragraphs[0]), "the status has a date"
+
+
+def test_the_architecture_lists_every_decision_once_by_its_title() -> None:
+    numbers = [record.name[:3] for record in RECORDS]
+    assert numbers == [f"{number:03d}" for number in range(1, len(RECORDS) + 1)]
+    titles = [record.read_text(encoding="utf-8").partition("\n")[0] for record in RECORDS]
+    listed = [
+        f"- [{record.name[:3]}](docs/decisions/{record.name}) {title.removeprefix(f'# {record.name[:3]}. ')}"
+        for record, title in zip(RECORDS, titles, strict=True)
+    ]
+    assert [line for line in PAGE.splitlines() if line.startswith("- [")] == listed
+
+
+def test_a_link_of_a_decision_leads_to_another() -> None:
+    links = [(record, link) for record in RECORDS for link in re.findall(r"\]\(([^)]+)\)", record.read_text())]
+    assert links
+    for record, link in links:
+        assert (record.parent / link).is_file(), f"{record.name} links to {link}"

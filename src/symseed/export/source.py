@@ -1,6 +1,6 @@
 """Formulas as source text: Python, C, Julia and Excel, beside sympy and LaTeX.
 
-A text is written token by token, each operator as `exporting_languages` says. Names of columns become safe identifiers,
+A text is written token by token, each operator as `export/languages.py` says. Names of columns become safe identifiers,
 and stand as they are only in comments, where every character that could end a comment, a string or a cell is written as
 its code point, such as <U+0022>.
 

@@ -109,7 +109,7 @@ class PolicySettings:
 
 
 class LSTMPolicy:
-    """The paper's policy. Its weights are the only thing in a search that changes in place."""
+    """The paper's policy. `ascend` changes its weights in place."""
 
     def __init__(self, space: SearchSpace, settings: PolicySettings | None = None, *, seed: int = 0) -> None:
         self.space = space

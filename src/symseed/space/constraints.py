@@ -1,6 +1,6 @@
 """Constraints: what no expression of a search space may be.
 
-A constraint says itself in terms of four kinds of rule (`Relation`, `Limit`, ..., `Dimensional`), which the core
+A constraint says itself in terms of six kinds of rule (`Relation`, `Limit`, ..., `Dimensional`), which the core
 compiles into tables that one walker reads. Sampling and evolution therefore cannot disagree about them.
 """
 
