@@ -1,4 +1,4 @@
-"""Signals that end a program: held back while results are put away, and SIGTERM taken as Ctrl-C."""
+"""Signals that end a program: held back while results are saved, and SIGTERM taken as Ctrl-C."""
 
 from __future__ import annotations
 
