@@ -98,7 +98,7 @@ LAWS = (
         "12.0 * S / (0.8 * (1 + I / 1.5) + S)",
     ),
     Law("Arrhenius", {"Ea": (50e3, 80e3), "T": (300.0, 500.0)}, "1e13 * exp(-(Ea / (8.314 * T)))"),
-    Law("damped swing", {"x0": (0.05, 0.3), "t": (0.0, 8.0)}, "const(1.0) * x0 * exp(-(0.35 * t)) * cos(5.2 * t)"),
+    Law("damped wave", {"x0": (0.05, 0.3), "t": (0.0, 8.0)}, "const(1.0) * x0 * exp(-(0.35 * t)) * cos(5.2 * t)"),
     Law("thin lens", {"f": (0.05, 0.2), "u": (0.3, 1.5)}, "const(1.0) / (1 / f - 1 / u)"),
     Law(
         "net radiation",

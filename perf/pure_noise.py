@@ -1,4 +1,4 @@
-"""How often `default` chooses a mere number in pure noise: `python perf/pure_noise.py [draws] [seconds]`."""
+"""How often `default` chooses a constant formula in pure noise: `python perf/pure_noise.py [draws] [seconds]`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def main() -> None:
         chosen += len(found) == 1
         if len(found) > 1:
             print(f"draw {draw}, {samples} samples: {found}")
-    print(f"a mere number in {chosen} of {draws} draws, {seconds:g} CPU s each")
+    print(f"a constant formula in {chosen} of {draws} draws, {seconds:g} CPU s each")
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def test_a_law_is_its_own_form(name: str) -> None:
         ("ideal gas", "x1 / (x3 / (8.31 * x2))"),
         ("Michaelis-Menten", "x1 / (0.08334 * x1 + 0.0444 * x2 + 0.0667)"),
         ("Arrhenius", "exp(29.9336 - 0.12028 * x1 / x2)"),
-        ("damped swing", "1.0005 * x1 * sin(5.2 * x2 + 1.5707963267948966) / exp(0.35 * x2)"),
+        ("damped wave", "1.0005 * x1 * sin(5.2 * x2 + 1.5707963267948966) / exp(0.35 * x2)"),
         ("thin lens", "x1 + square(x1) / (x2 - x1)"),
         ("net radiation", "5.67e-8 * (x1 * x1 - x2 * x2) * (square(x1) + square(x2))"),
         ("projectile", "square(x1) * sin(x2) * cos(x2) / 4.9"),

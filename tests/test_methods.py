@@ -135,7 +135,7 @@ def test_each_part_of_the_default_is_a_setting_and_has_a_method_without_it() -> 
     assert changed["assembly"] == replace(whole, assembly=None)
     assert changed["blocks"] == replace(whole, assembly=replace(whole.assembly, blocks=False))
     assert changed["probes"] == replace(whole, assembly=replace(whole.assembly, probes=False))
-    assert changed["plain-numbers"] == replace(whole, plain_numbers=False)
+    assert changed["plain-numbers"] == replace(whole, simple_numbers=False)
     rest = ("completion", "fitted-constants", "late-tracks", "policy")
     assert all(replace(changed[name], tracks=whole.tracks) == whole for name in rest)
     assert all(track.settings.completion is None for track in changed["completion"].tracks)

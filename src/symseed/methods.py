@@ -222,14 +222,14 @@ def _default(plus: SearchSettings) -> list[Method]:
         "assembly": replace(whole, assembly=None),
         "blocks": replace(whole, assembly=replace(assembly, blocks=False)),
         "probes": replace(whole, assembly=replace(assembly, probes=False)),
-        "plain-numbers": replace(whole, plain_numbers=False),
+        "plain-numbers": replace(whole, simple_numbers=False),
     }
     budget = Budget(20_000_000, 60.0)
     return [
         Method(
             "default",
-            "What a user runs: searches with and without constants, completion, closed-form blocks, plain numbers, and "
-            "a choice by description length.",
+            "What a user runs: searches with and without constants, completion, closed-form blocks, simple numbers, "
+            "and a choice by description length.",
             budget=budget,
             portfolio=whole,
         ),

@@ -13,7 +13,7 @@ from symseed import Dataset, Expression, Library, evaluate
 from symseed.arrays import Floats
 from symseed.assembly import Assembler, AssemblySettings, probes
 from symseed.assembly import polynomials as blocks
-from symseed.assembly.simplify import polished
+from symseed.assembly.simplify import fitted
 from symseed.completion import backsolve
 from symseed.language.row import Row
 from symseed.language.writer import Writer
@@ -40,9 +40,9 @@ def assembler(library: Library, data: Dataset, settings: AssemblySettings = FEW)
 
 def best(parts: list[Row], library: Library, data: Dataset) -> tuple[Expression, float]:
     """Return the formula of the shortest description after fitting, and what it leaves of y's variance."""
-    fitted = polished(Writer(library).population(parts), data)
-    row = int(description_lengths(fitted, data).argmin())
-    return fitted[row], float(evaluate(fitted, data).error[row]) / (data.total_weight * data.deviation**2)
+    rows = fitted(Writer(library).population(parts), data)
+    row = int(description_lengths(rows, data).argmin())
+    return rows[row], float(evaluate(rows, data).error[row]) / (data.total_weight * data.deviation**2)
 
 
 ANSWERS: dict[str, tuple[Library, Floats, Floats, tuple[str, ...], int]] = {

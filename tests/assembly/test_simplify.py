@@ -1,4 +1,4 @@
-"""Tidying: shorter formulas with the same values, and plain numbers where the data allow them."""
+"""Tidying: shorter formulas with the same values, and simple numbers where the data allow them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from strategies import expressions
 from symseed import Dataset, Expression, Library, Population, evaluate, predict
 from symseed.arrays import Floats
-from symseed.assembly.simplify import polished, simplified, tidied
+from symseed.assembly.simplify import fitted, reduced, simplified
 from symseed.language.row import Row
 from symseed.language.writer import Writer
 from symseed.scoring import simple_numbers
@@ -63,7 +63,7 @@ def noisy(y: Floats, size: float, seed: int = 0) -> Dataset:
     ],
 )
 def test_what_does_nothing_goes(prefix: str, expected: str) -> None:
-    assert text(simplified(WRITER, read(prefix), CLEAN)) == expected
+    assert text(reduced(WRITER, read(prefix), CLEAN)) == expected
 
 
 @settings(max_examples=80, deadline=None)
@@ -74,7 +74,7 @@ def test_the_simplified_has_the_same_values_in_no_more_tokens(expression: Expres
         math.nan if math.isnan(old) else new for old, new in zip(expression.constants, draws, strict=True)
     )
     part = Row(expression.ids, constants)
-    shorter = simplified(WRITER, part, CLEAN)
+    shorter = reduced(WRITER, part, CLEAN)
     assert len(shorter) <= len(part)
     before = values(part)
     if np.isnan(before).any():
@@ -92,28 +92,28 @@ def test_the_simplified_has_the_same_values_in_no_more_tokens(expression: Expres
 def test_one_sample_tells_no_number_from_a_variable() -> None:
     """At a single sample every subtree is a number, which says nothing."""
     one = Dataset.of([2.0], [4.0])
-    assert text(simplified(WRITER, read("mul x1 x1"), one)) == "mul x1 x1"
+    assert text(reduced(WRITER, read("mul x1 x1"), one)) == "mul x1 x1"
 
 
 def test_a_row_that_fails_stays_as_it_is() -> None:
     below = Dataset.of(x - 1.0, x)
     part = read("add log x1 const(0)")
-    assert simplified(WRITER, part, below) is part
+    assert reduced(WRITER, part, below) is part
     # Fitting may bring it back: log(e) is the 1 that is missing.
-    assert text(tidied(WRITER, read("add log const(-1) x1"), below)) == "add const(1.0) x1"
+    assert text(simplified(WRITER, read("add log const(-1) x1"), below)) == "add const(1.0) x1"
 
 
 def test_constants_are_polished_to_the_end() -> None:
     rows = WRITER.population([read("add mul const(1) x1 mul const(5) sin x1")])
-    again = polished(rows, CLEAN)
+    again = fitted(rows, CLEAN)
     assert evaluate(again, CLEAN).error[0] < 1e-25
     np.testing.assert_allclose(again.constants[0][[2, 5]], [2.0, 1.0], rtol=1e-10)
     plain = Population.from_expressions([Expression.parse_prefix("sin x1", Library.of(["add", "sin"], 1))])
-    assert polished(plain, CLEAN) is plain
+    assert fitted(plain, CLEAN) is plain
 
 
 def test_a_value_next_to_a_plain_number_becomes_it_on_clean_data() -> None:
-    assert text(tidied(WRITER, read("add mul const(2.0000001) x1 sin x1"), CLEAN)) == "add mul const(2.0) x1 sin x1"
+    assert text(simplified(WRITER, read("add mul const(2.0000001) x1 sin x1"), CLEAN)) == "add mul const(2.0) x1 sin x1"
 
 
 @pytest.mark.parametrize(
@@ -127,19 +127,19 @@ def test_a_value_next_to_a_plain_number_becomes_it_on_clean_data() -> None:
     ],
 )
 def test_added_zeros_and_factors_of_one_are_dropped(prefix: str) -> None:
-    assert text(tidied(WRITER, read(prefix), CLEAN)) == "add mul const(2.0) x1 sin x1"
+    assert text(simplified(WRITER, read(prefix), CLEAN)) == "add mul const(2.0) x1 sin x1"
 
 
 def test_several_constants_become_plain_together() -> None:
     data = Dataset.of(x, 0.5 * x - 3.0 + math.pi * np.sin(x))
-    tidy = tidied(WRITER, read("add add mul const(0.4) x1 const(-2) mul const(3) sin x1"), data)
+    tidy = simplified(WRITER, read("add add mul const(0.4) x1 const(-2) mul const(3) sin x1"), data)
     assert sorted(value for value in tidy.constants if value == value) == [0.5, 3.0, math.pi]
 
 
 def test_a_constant_that_is_no_plain_number_stays_fitted() -> None:
     """2.0537 with noise of 1e-3: 2 would be cheaper to write, but the data know better."""
     data = noisy(2.0537 * x, 1e-3)
-    tidy = tidied(WRITER, read("mul const(2.1) x1"), data)
+    tidy = simplified(WRITER, read("mul const(2.1) x1"), data)
     value = tidy.constants[1]
     assert text(tidy) == f"mul const({value!r}) x1"
     assert value == pytest.approx(2.0537, abs=1e-3)
@@ -148,13 +148,13 @@ def test_a_constant_that_is_no_plain_number_stays_fitted() -> None:
 
 def test_noise_that_hides_the_difference_makes_a_constant_plain() -> None:
     for seed in range(5):
-        assert text(tidied(WRITER, read("mul const(2.1) x1"), noisy(2.0 * x, 0.05, seed))) == "mul const(2.0) x1"
+        assert text(simplified(WRITER, read("mul const(2.1) x1"), noisy(2.0 * x, 0.05, seed))) == "mul const(2.0) x1"
 
 
 def test_a_constant_whose_work_the_others_can_do_goes() -> None:
     """An added 0.03 next to a factor in an exponent: each is known well alone, and not together."""
     data = noisy(5.0 * np.exp(-1.3 * x), 0.01)
-    tidy = tidied(WRITER, read("mul const(5) exp mul const(-1.3) add x1 const(0.03)"), data)
+    tidy = simplified(WRITER, read("mul const(5) exp mul const(-1.3) add x1 const(0.03)"), data)
     assert [LIBRARY[i].name for i in tidy.ids] == ["mul", "const", "exp", "mul", "const", "x1"]
 
 
@@ -166,16 +166,16 @@ def test_a_constant_whose_work_the_others_can_do_goes() -> None:
     ],
 )
 def test_factors_that_the_data_cannot_tell_apart_become_one(prefix: str, y: Floats, expected: list[str]) -> None:
-    tidy = tidied(WRITER, read(prefix), noisy(2.2537 * y, 0.003))
+    tidy = simplified(WRITER, read(prefix), noisy(2.2537 * y, 0.003))
     assert [LIBRARY[i].name for i in tidy.ids[:3]] == expected
     assert sum(simple_numbers.cost(value) is None for value in tidy.constants if not math.isnan(value)) <= 1
     assert tidy.constants[1] == pytest.approx(2.2537, abs=0.01)
 
 
 def test_factors_that_the_data_can_tell_apart_stay_two() -> None:
-    tidy = tidied(WRITER, read("sub mul const(2.3) exp x1 mul const(2.2) sin x1"), noisy(2.25 * np.exp(x), 0.01))
+    tidy = simplified(WRITER, read("sub mul const(2.3) exp x1 mul const(2.2) sin x1"), noisy(2.25 * np.exp(x), 0.01))
     assert text(tidy).startswith("mul const(2.25) exp x1") or "sin" not in text(tidy)
-    apart = tidied(WRITER, read("sub mul const(2.3) exp x1 mul const(2.2) sin x1"), CLEAN_TWO)
+    apart = simplified(WRITER, read("sub mul const(2.3) exp x1 mul const(2.2) sin x1"), CLEAN_TWO)
     assert sorted(abs(value) for value in apart.constants if not math.isnan(value)) == [2.0, 2.5]
 
 
@@ -199,8 +199,8 @@ def test_tidying_never_lengthens_the_description(prefix: str, seed: int, noise: 
     rng = np.random.default_rng(seed)
     a, b, c = rng.choice([1.0, 2.0, -0.5, 0.37, 1.234567], 3)
     data = noisy(a * x + b * np.sin(x) + c, noise, seed)
-    start = polished(WRITER.population([read(prefix)]), data).row(0)
-    tidy = tidied(WRITER, start, data)
+    start = fitted(WRITER.population([read(prefix)]), data).row(0)
+    tidy = simplified(WRITER, start, data)
     assert length(tidy, data) <= length(start, data) + 1e-9
     assert len(tidy) <= len(start)
 
@@ -222,7 +222,7 @@ def test_what_is_negative_is_subtracted(prefix: str, expected: str) -> None:
     library = Library.of(["add", "sub", "mul", "sin", "cos", "const"], 1)
     expression = Expression.parse_prefix(prefix, library)
     writer = Writer(library)
-    part = tidied(writer, expression.row, Dataset.of(x, expression.evaluate(x)))
+    part = simplified(writer, expression.row, Dataset.of(x, expression.evaluate(x)))
     assert writer.population([part])[0].prefix == expected
 
 
@@ -239,7 +239,7 @@ def test_a_sine_and_a_cosine_of_the_same_become_one(prefix: str) -> None:
     library = Library.of(["add", "sub", "mul", "sin", "cos", "const"], 1)
     expression = Expression.parse_prefix(prefix, library)
     rest = x if prefix.startswith("add x1") else 0.0 * x
-    part = tidied(
+    part = simplified(
         Writer(library),
         expression.row,
         Dataset.of(x, rest + 5.5 * (np.sin(x * x) * np.cos(0.5708) + np.cos(x * x) * np.sin(0.5708))),
@@ -253,8 +253,8 @@ def test_a_sine_and_a_cosine_of_the_same_become_one(prefix: str) -> None:
 def test_tidying_twice_is_tidying_once() -> None:
     for seed, noise in enumerate([0.0, 1e-3, 0.1]):
         data = noisy(2.0 * x + 0.77 * np.sin(x), noise, seed)
-        once = tidied(WRITER, read("add mul const(1) x1 mul const(1) sin x1"), data)
-        assert length(tidied(WRITER, once, data), data) == pytest.approx(length(once, data), rel=1e-9)
+        once = simplified(WRITER, read("add mul const(1) x1 mul const(1) sin x1"), data)
+        assert length(simplified(WRITER, once, data), data) == pytest.approx(length(once, data), rel=1e-9)
 
 
 def test_literals_of_the_library_are_left_alone() -> None:
@@ -263,7 +263,7 @@ def test_literals_of_the_library_are_left_alone() -> None:
     writer = Writer(library)
     start = Expression.parse_prefix("add mul const(1.9) x1 mul const(0.7) sin x1", library)
     data = Dataset.of(x, 2.0 * x + math.sqrt(0.5) * np.sin(x))
-    tidy = tidied(writer, start.row, data)
+    tidy = simplified(writer, start.row, data)
     assert tidy.constants[2] == 2.0
     assert tidy.constants[5] == pytest.approx(math.sqrt(0.5), rel=1e-9)
 
@@ -279,7 +279,7 @@ def test_what_was_tidied_so_far_is_kept_once_time_is_up() -> None:
     lengths = []
     for most in (0, 3, 20, 1_000):
         questions[0] = 0
-        lengths.append(length(tidied(WRITER, start, CLEAN, is_late=is_late), CLEAN))
+        lengths.append(length(simplified(WRITER, start, CLEAN, is_late=is_late), CLEAN))
         assert questions[0] <= most + 3, "asked once more after time is up, in each of few steps"
     assert lengths == sorted(lengths, reverse=True)
     assert lengths[0] > lengths[-1]

@@ -13,61 +13,61 @@ from symseed.completion import backsolve
 seeds = st.integers(0, 2**32)
 
 
-def least_squares(columns: list[Floats], wish: Floats, weight: Floats) -> float:
+def least_squares(columns: list[Floats], desired: Floats, weight: Floats) -> float:
     """Return the weighted squared error of the best combination of some columns and a number."""
     root = np.sqrt(weight)
-    design = root[:, None] * np.stack([np.ones(len(wish)), *columns], axis=1)
-    solution = np.linalg.lstsq(design, root * wish, rcond=None)[0]
-    return float(np.sum((design @ solution - root * wish) ** 2))
+    design = root[:, None] * np.stack([np.ones(len(desired)), *columns], axis=1)
+    solution = np.linalg.lstsq(design, root * desired, rcond=None)[0]
+    return float(np.sum((design @ solution - root * desired) ** 2))
 
 
 def draw(seed: int, contexts: int, parts: int, samples: int) -> tuple[Floats, Floats, Floats]:
     rng = np.random.default_rng(seed)
     scale = 10.0 ** rng.uniform(-3, 3, (parts, 1))
     values = scale * rng.normal(rng.normal(), 1.0, (parts, samples))
-    wishes = rng.normal(rng.normal(), 1.0, (contexts, samples))
+    desired = rng.normal(rng.normal(), 1.0, (contexts, samples))
     weights = rng.uniform(0.1, 2.0, (contexts, samples)) * 10.0 ** rng.uniform(-3, 3, (contexts, 1))
     weights[:, :: max(2, samples // 3)] *= rng.integers(0, 2)
-    return wishes, weights, values
+    return desired, weights, values
 
 
 @settings(max_examples=60, deadline=None)
 @given(seed=seeds, contexts=st.integers(1, 5), parts=st.integers(1, 6), samples=st.integers(5, 40))
 def test_affine_errors_are_those_of_least_squares(seed: int, contexts: int, parts: int, samples: int) -> None:
-    wishes, weights, values = draw(seed, contexts, parts, samples)
-    found = backsolve.affine_errors(wishes, weights, values)
+    desired, weights, values = draw(seed, contexts, parts, samples)
+    found = backsolve.affine_errors(desired, weights, values)
     assert found.shape == (contexts, parts)
     for c in range(contexts):
-        size = float(weights[c] @ wishes[c] ** 2)
+        size = float(weights[c] @ desired[c] ** 2)
         for k in range(parts):
-            expected = least_squares([values[k]], wishes[c], weights[c])
+            expected = least_squares([values[k]], desired[c], weights[c])
             assert found[c, k] == pytest.approx(expected, rel=1e-7, abs=1e-9 * size)
 
 
 @settings(max_examples=60, deadline=None)
 @given(seed=seeds, samples=st.integers(5, 40), offset=st.floats(-10, 10), factor=st.floats(-10, 10))
 def test_the_affine_fit_brings_a_value_to_its_wish(seed: int, samples: int, offset: float, factor: float) -> None:
-    wishes, weights, values = draw(seed, 1, 1, samples)
+    desired, weights, values = draw(seed, 1, 1, samples)
     found = backsolve.affine_fit(offset + factor * values[0], weights[0], values[0])
     np.testing.assert_allclose(found, (offset, factor), rtol=1e-6, atol=1e-6 * (1.0 + np.abs(values).max()))
-    found = backsolve.affine_fit(wishes[0], weights[0], values[0])
-    error = float(weights[0] @ (found[0] + found[1] * values[0] - wishes[0]) ** 2)
-    assert error == pytest.approx(float(backsolve.affine_errors(wishes, weights, values)[0, 0]), rel=1e-6, abs=1e-9)
+    found = backsolve.affine_fit(desired[0], weights[0], values[0])
+    error = float(weights[0] @ (found[0] + found[1] * values[0] - desired[0]) ** 2)
+    assert error == pytest.approx(float(backsolve.affine_errors(desired, weights, values)[0, 0]), rel=1e-6, abs=1e-9)
 
 
 @settings(max_examples=60, deadline=None)
 @given(seed=seeds, parts=st.integers(2, 7), samples=st.integers(6, 40))
 def test_pair_errors_are_those_of_least_squares(seed: int, parts: int, samples: int) -> None:
-    wishes, weights, values = draw(seed, 1, parts, samples)
-    found = backsolve.pair_errors(wishes[0], weights[0], values)
+    desired, weights, values = draw(seed, 1, parts, samples)
+    found = backsolve.pair_errors(desired[0], weights[0], values)
     assert found.shape == (parts, parts)
-    size = float(weights[0] @ wishes[0] ** 2)
+    size = float(weights[0] @ desired[0] ** 2)
     for i in range(parts):
         for j in range(parts):
             if i == j:
                 assert found[i, j] == np.inf, "no pair with itself"
             else:
-                expected = least_squares([values[i], values[j]], wishes[0], weights[0])
+                expected = least_squares([values[i], values[j]], desired[0], weights[0])
                 assert found[i, j] == pytest.approx(expected, rel=1e-6, abs=1e-8 * size)
 
 

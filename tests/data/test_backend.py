@@ -30,7 +30,7 @@ from symseed import (
     predict,
 )
 from symseed.assembly import AssemblySettings
-from symseed.completion.backsolve import Wisher
+from symseed.completion.backsolve import Backsolver
 from symseed.data.backend import CoreBackend
 from symseed.data.losses import Loss
 from symseed.data.magnitudes import Units
@@ -112,7 +112,7 @@ def test_description_lengths_are_the_same() -> None:
 
 def test_desired_values_are_the_same() -> None:
     row = parsed("2.47 * x1 + exp(x2)")
-    core, twin = (Wisher.of(data, 12).wishes(row) for data in (CORE, NUMPY))
+    core, twin = (Backsolver.of(data, 12).desired(row) for data in (CORE, NUMPY))
     for found, expected in zip(twin, core, strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-6)
     assert np.isfinite(core[0]).any()
@@ -137,7 +137,7 @@ TINY = PortfolioSettings(
     (Track(_SEARCH, 10, PAPER, False, 1), Track(_SEARCH, 8, PAPER, False, 1, numbers=(1.0,), is_scaled=True)),
     AssemblySettings(features=30, more_features=40, newer=10, matches=3, samples=20, blocks=False, probes=False),
     parts=2,
-    tidied=2,
+    simplified=2,
 )
 KOZA = Library.of(["add", "sub", "mul", "div", "sin", "cos", "exp", "log"], 1)
 
@@ -197,8 +197,8 @@ def test_a_dataset_makes_its_backend_once() -> None:
         lambda data: data.with_loss(Loss.of("absolute")).take(np.arange(5)),
         lambda data: data.with_noise(0.1, seed=0),
         lambda data: Units((2.0, 0.5), 4.0).scaled(data),
-        lambda data: Wisher.of(data, 8).dataset,
-        lambda data: Wisher.of(data, 8).moved,
+        lambda data: Backsolver.of(data, 8).dataset,
+        lambda data: Backsolver.of(data, 8).moved,
         lambda data: prepare(Settings().plan(), data, seed=0).scaled,
         lambda data: prepare(Settings().plan(), data, seed=0).whole,
         lambda data: pickle.loads(pickle.dumps(data)),

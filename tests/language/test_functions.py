@@ -36,7 +36,7 @@ from symseed import (
     search,
 )
 from symseed.assembly import AssemblySettings
-from symseed.assembly.simplify import simplified
+from symseed.assembly.simplify import reduced
 from symseed.completion.completer import Completer
 from symseed.export.notation import to_latex, to_mathml, to_sympy
 from symseed.language import tokens
@@ -358,7 +358,7 @@ def test_tidying_takes_out_an_own_operator_that_does_nothing() -> None:
     dataset = Dataset.of(np.abs(X), X[:, 0])
     part = writer.row(Expression.parse("leaky(x1)", LIBRARY))
     assert part is not None
-    assert simplified(writer, part, dataset).ids == writer.variable(0).ids
+    assert reduced(writer, part, dataset).ids == writer.variable(0).ids
 
 
 def test_a_search_finds_a_formula_with_own_operators_the_same_on_any_number_of_threads() -> None:

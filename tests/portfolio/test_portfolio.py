@@ -56,7 +56,7 @@ _PLAIN = Track(dataclasses.replace(_SEARCH, completion=CompletionSettings(max_by
 _FITTED = Track(_SEARCH, 20, PAPER, True, 1)
 _SCALED = Track(_SEARCH, 20, PAPER, False, 2, numbers=(1.0,), is_scaled=True)
 _ASSEMBLY = AssemblySettings(features=40, more_features=60, newer=20, matches=4, blocks=False)
-SMALL = PortfolioSettings((_PLAIN, _FITTED), _ASSEMBLY, parts=2, tidied=2)
+SMALL = PortfolioSettings((_PLAIN, _FITTED), _ASSEMBLY, parts=2, simplified=2)
 """A turn of some 500 expressions."""
 SEARCHES = dataclasses.replace(SMALL, assembly=None)
 
@@ -355,7 +355,7 @@ def test_a_product_of_parts_is_found_by_looking_for_it(has_probes: bool) -> None
 def test_constants_become_plain_numbers_unless_told_otherwise() -> None:
     data = noisy(y=3.0 * np.exp(-x) + 0.5)
     found = {
-        plain: str(solve(data, dataclasses.replace(SMALL, plain_numbers=plain)).best.expression)
+        plain: str(solve(data, dataclasses.replace(SMALL, simple_numbers=plain)).best.expression)
         for plain in (True, False)
     }
     digits = {plain: len(text.replace(" ", "")) for plain, text in found.items()}

@@ -1,4 +1,4 @@
-"""Plain numbers: which there are near a value, and what each costs."""
+"""Simple numbers: which there are near a value, and what each costs."""
 
 from __future__ import annotations
 

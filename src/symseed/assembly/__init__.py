@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from symseed.assembly.assembler import Assembler
+from symseed.assembly.probes import relevance
+from symseed.assembly.simplify import fitted, refitted, simplified
 from symseed.assembly.workbench import AssemblySettings
 
-__all__ = ["Assembler", "AssemblySettings"]
+__all__ = ["Assembler", "AssemblySettings", "fitted", "refitted", "relevance", "simplified"]

@@ -55,7 +55,7 @@ class Assembler:
         """
         if is_enlarged:
             settings = replace(settings, features=settings.more_features)
-        backsolver = backsolve.Wisher.of(dataset, settings.samples)
+        backsolver = backsolve.Backsolver.of(dataset, settings.samples)
         self._bench = Workbench(writer, dataset, backsolver, settings, is_late)
         self._holes, self._blocks = Holes(self._bench), Blocks(self._bench)
         self._features = Features(self._bench, is_enlarged=is_enlarged)
@@ -130,17 +130,17 @@ class Assembler:
         nearest: list[tuple[float, Context, int]] = []
         for begin in in_time(range(0, len(contexts), _AT_ONCE), self._bench.is_late):
             some = contexts[begin : begin + _AT_ONCE]
-            wishes = np.stack([context.wish for context in some])
+            desired = np.stack([context.desired for context in some])
             weights = np.stack([context.weight for context in some])
             rest = np.array([context.rest for context in some])
-            length = self._bench.length(backsolve.affine_errors(wishes, weights, known.values), rest[:, None] + sizes)
+            length = self._bench.length(backsolve.affine_errors(desired, weights, known.values), rest[:, None] + sizes)
             for flat in _smallest(length, self._bench.settings.matches, per_row=_PER_CONTEXT):
                 c, k = divmod(flat, len(sizes))
                 nearest.append((float(length[c, k]), some[c], k))
         nearest.sort(key=lambda found: found[0])
         out = []
         for _, context, k in nearest[: self._bench.settings.matches]:
-            offset, factor = backsolve.affine_fit(context.wish, context.weight, known.values[k])
+            offset, factor = backsolve.affine_fit(context.desired, context.weight, known.values[k])
             out.append(context.filled(self._affine(offset, factor, known.rows[k])))
         return out
 

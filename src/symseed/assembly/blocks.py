@@ -43,7 +43,7 @@ class Blocks:
         found: dict[Row, None] = {}
         for context in contexts:
             for degree in polynomials.degrees(X.shape[1], len(X)):
-                solved = polynomials.polynomial(self._bench.writer, X, context.wish, context.weight, degree)
+                solved = polynomials.polynomial(self._bench.writer, X, context.desired, context.weight, degree)
                 if solved is not None:
                     found[context.filled(polynomials.written(self._bench.writer, solved[0]))] = None
         # By the description of the whole: that of a block alone is in the units of its hole.
@@ -70,7 +70,7 @@ class Blocks:
         lengths = []
         for context in in_time(contexts, self._bench.is_late):
             root = np.sqrt(context.weight)
-            matrix, goal = root[:, None] * design, root * context.wish
+            matrix, goal = root[:, None] * design, root * context.desired
             with np.errstate(over="ignore"):
                 errors = arithmetic.leading_errors(matrix / (arithmetic.norms(matrix, axis=0) + 1e-300), goal)
             length = self._bench.length(errors[last], np.float64(context.rest)) + prices[last]
@@ -84,7 +84,7 @@ class Blocks:
         for degree, below in in_time(
             itertools.product(range(1, _MOST_ABOVE + 1), range(1, _MOST_BELOW + 1)), self._bench.is_late
         ):
-            solved = polynomials.rational(X, context.wish, context.weight, degree, below)
+            solved = polynomials.rational(X, context.desired, context.weight, degree, below)
             if solved is None or not solved[0].exponents or not solved[1].exponents:
                 continue
             above, under = (polynomials.written(self._bench.writer, polynomial) for polynomial in solved[:2])

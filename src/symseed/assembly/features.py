@@ -129,7 +129,7 @@ class Features:
                         yield writer.apply(name, a, b)
 
     def _waves(self) -> list[Row]:
-        """Swings that the data show, of each variable, and products of two of them."""
+        """Waves that the data show, of each variable, and products of two of them."""
         writer = self._bench.writer
         names = [name for name in ("sin", "cos") if writer.has(name, "mul")]
         if not (names and self._bench.settings.probes):

@@ -24,7 +24,7 @@ class Context:
     part: Row
     begin: int
     end: int
-    wish: Floats  # (M,): what should fill the hole
+    desired: Floats  # (M,): what should fill the hole
     weight: Floats  # (M,): squared error of the whole for a unit of squared error there
 
     def filled(self, filling: Row) -> Row:
@@ -65,10 +65,12 @@ class Holes:
 
     def context(self, part: Row, begin: int) -> Context | None:
         """Return the hole at a place of a formula; None where no values would fill it."""
-        wish, weight = (found[begin] for found in self._bench.backsolver.wishes(self._bench.writer.population([part])))
-        if not (np.isfinite(wish).all() and np.isfinite(weight).all() and weight.max() > 0.0):
+        desired, weight = (
+            found[begin] for found in self._bench.backsolver.desired(self._bench.writer.population([part]))
+        )
+        if not (np.isfinite(desired).all() and np.isfinite(weight).all() and weight.max() > 0.0):
             return None
-        return Context(part, begin, self._bench.writer.library.end(part.ids, begin), wish, weight)
+        return Context(part, begin, self._bench.writer.library.end(part.ids, begin), desired, weight)
 
     def _around(self, part: Row, place: int) -> Iterator[tuple[Row, int]]:
         writer = self._bench.writer

@@ -31,7 +31,7 @@ MOST_TERMS = 36
 _LARGEST_DENOMINATOR = 12
 """Of coefficients of a polynomial that may be a product."""
 _ROUNDING = 1e-14
-"""Errors below this share of the wish's root mean square are rounding."""
+"""Errors below this share of the desired's root mean square are rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,9 @@ def token_cost(writer: Writer, powers: Exponents) -> float:
     return (1 + factors + signs) * writer.library.token_nats
 
 
-def polynomial(writer: Writer, X: Floats, wish: Floats, weight: Floats, degree: int) -> tuple[Polynomial, float] | None:
+def polynomial(
+    writer: Writer, X: Floats, desired: Floats, weight: Floats, degree: int
+) -> tuple[Polynomial, float] | None:
     """Fit all monomials up to a degree, then drop or round coefficients while the description gets shorter.
 
     Returns the polynomial and its description length, that of the data included.
@@ -95,7 +97,7 @@ def polynomial(writer: Writer, X: Floats, wish: Floats, weight: Floats, degree: 
     if not np.abs(values).max() < LARGEST_VALUE:
         return None
     matrix = root[:, None] * values
-    goal = root * wish
+    goal = root * desired
     if not (np.abs(matrix).max() < LARGEST_VALUE and np.abs(goal).max() < LARGEST_VALUE):
         return None
     scale = arithmetic.norms(matrix, axis=0)
@@ -114,7 +116,7 @@ def polynomial(writer: Writer, X: Floats, wish: Floats, weight: Floats, degree: 
 
 
 class _Reduction:
-    """Least squares in which one coefficient after another becomes 0 or a plain number.
+    """Least squares in which one coefficient after another becomes 0 or a simple number.
 
     What fixing a coefficient costs, and what the others then are, follows from the inverse of the normal matrix.
     """
@@ -303,22 +305,22 @@ def _quotient(dense: list[Fraction], divisor: list[Fraction]) -> list[Fraction] 
 
 
 def rational(
-    X: Floats, wish: Floats, weight: Floats, degree: int, below: int
+    X: Floats, desired: Floats, weight: Floats, degree: int, below: int
 ) -> tuple[Polynomial, Polynomial, float] | None:
-    """Find P / Q with degrees `degree` and `below` as the smallest singular vector of [P, -wish * Q].
+    """Find P / Q with degrees `degree` and `below` as the smallest singular vector of [P, -desired * Q].
 
     Coefficients are in units of the one that makes most of them plain. Returns P, Q and the weighted squared error.
     """
     variables = X.shape[1]
     count = math.comb(variables + degree, degree) + math.comb(variables + below, below)
-    if count > min(0.8 * len(wish), 2 * MOST_TERMS):
+    if count > min(0.8 * len(desired), 2 * MOST_TERMS):
         return None
     above_terms, below_terms = monomials(variables, degree), monomials(variables, below)
     root = np.sqrt(weight / weight.mean())
     upper, lower = design(X, above_terms), design(X, below_terms)
-    if not max(np.abs(upper).max(), np.abs(lower).max(), np.abs(wish).max()) < LARGEST_VALUE:
+    if not max(np.abs(upper).max(), np.abs(lower).max(), np.abs(desired).max()) < LARGEST_VALUE:
         return None
-    matrix = root[:, None] * np.concatenate([upper, -wish[:, None] * lower], axis=1)
+    matrix = root[:, None] * np.concatenate([upper, -desired[:, None] * lower], axis=1)
     if not np.abs(matrix).max() < LARGEST_VALUE:
         return None
     scale = arithmetic.norms(matrix, axis=0)
@@ -335,7 +337,7 @@ def rational(
     with np.errstate(all="ignore"):
         above, under = np.split(vector, [len(above_terms)])
         value = arithmetic.product(upper, above) / arithmetic.product(lower, under)
-        error = float(np.sum(weight * (value - wish) ** 2))
+        error = float(np.sum(weight * (value - desired) ** 2))
     if not math.isfinite(error):
         return None
     return (

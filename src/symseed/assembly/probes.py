@@ -100,7 +100,7 @@ class _Waves:
         return cls(arithmetic.sin(phases), arithmetic.cos(phases))
 
     def powers(self, signal: Floats) -> Floats:
-        """How strongly a signal swings with each frequency."""
+        """How strongly a signal waves with each frequency."""
         along, across = arithmetic.product(self.sines, signal), arithmetic.product(self.cosines, signal)
         return np.asarray(along * along + across * across)
 
@@ -278,13 +278,13 @@ class Structure:
 def frequencies(
     dataset: Dataset, column: int, *, most: int = 2, carriers: Sequence[tuple[int, float]] = ()
 ) -> list[float]:
-    """Return the angular frequencies, strongest first, at which y or its square swings with a variable.
+    """Return the angular frequencies, strongest first, at which y or its square waves with a variable.
 
-    The square shows the frequencies of a product, each doubled. Only swings of several periods count: slower ones
+    The square shows the frequencies of a product, each doubled. Only waves of several periods count: slower ones
     cannot be told from a trend.
 
     Args:
-        carriers: swings of other variables, by column and frequency. A swing that changes sign with one of these is
+        carriers: waves of other variables, by column and frequency. A wave that changes sign with one of these is
             gone from y's mean, and is seen in y times that one.
     """
     rows = np.arange(len(dataset))
@@ -314,14 +314,14 @@ def frequencies(
                 break
             frequency = _sharpened(x, signal, float(grid[peak]), step)
             found.setdefault(factor * frequency, float(power[peak]))
-            # What this swing explains is taken off, so that the next peak is another one.
+            # What this wave explains is taken off, so that the next peak is another one.
             design = np.stack([arithmetic.sin(frequency * x), arithmetic.cos(frequency * x)], axis=1)
             signal = signal - _explained(design, signal)
     return sorted(found, key=lambda frequency: -found[frequency])[: 2 * most]
 
 
 def _without_trend(x: Floats, y: Floats) -> Floats:
-    """Take the best cubic off: it would look like swings of few periods."""
+    """Take the best cubic off: it would look like waves of few periods."""
     scaled = (x - x.mean()) / (np.ptp(x) or 1.0)
     design = np.stack([scaled * scaled * scaled, scaled * scaled, scaled, np.ones_like(scaled)], axis=1)
     return np.asarray(y - _explained(design, y))

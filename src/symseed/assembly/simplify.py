@@ -1,6 +1,6 @@
-"""Tidy formulas: what does nothing goes, constants are polished and become plain numbers where the data allow it.
+"""Simplification: tokens that change nothing go, and constants become simple numbers where the data allow it.
 
-A change is kept where the description length does not get worse; see `scoring/description.py`.
+A change is kept if the description length does not grow (minimum description length, `scoring/description.py`).
 """
 
 from __future__ import annotations
@@ -13,17 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from symseed import arithmetic
-from symseed.data.dataset import Dataset
+from symseed.data import Dataset
 from symseed.data.magnitudes import folded
-from symseed.language.library import Library
-from symseed.language.population import Population
-from symseed.language.row import Row
+from symseed.language import Library, Population, Row, Writer
 from symseed.language.tokens import TokenKind, literal
-from symseed.language.writer import Writer
-from symseed.scoring import simple_numbers
+from symseed.scoring import FitSettings, evaluate, fit, simple_numbers
 from symseed.scoring.description import description_lengths, deviations, free_deviations
-from symseed.scoring.evaluation import evaluate, fit
-from symseed.scoring.fitting import FitSettings
 from symseed.search.budget import IsLate, in_time, never
 
 _MOST_STEPS = 200
@@ -32,7 +27,7 @@ _SAME = 1e-12
 """Values that differ by less than this share of their scale are the same."""
 
 
-def simplified(writer: Writer, part: Row, dataset: Dataset) -> Row:
+def reduced(writer: Writer, part: Row, dataset: Dataset) -> Row:
     """Return the same values from fewer tokens.
 
     A subtree that is a number at every sample becomes that number; one that has the values of a subtree below it
@@ -67,21 +62,21 @@ def _shortened(writer: Writer, part: Row, values: np.ndarray) -> Row | None:
     return None
 
 
-def polished(population: Population, dataset: Dataset) -> Population:
-    """Return rows with their constants fitted to the end."""
+def fitted(population: Population, dataset: Dataset) -> Population:
+    """Return rows with their constants fitted."""
     if not population.library.has_constants:
         return population
     return fit(population, dataset, FitSettings(iterations=100))[0]
 
 
-def tidied(writer: Writer, part: Row, dataset: Dataset, *, is_late: IsLate = never) -> Row:
-    """Return a formula simplified, polished, and with plain numbers where that does not lengthen the description.
+def simplified(writer: Writer, part: Row, dataset: Dataset, *, is_late: IsLate = never) -> Row:
+    """Return a formula reduced, fitted, and with simple numbers where that does not lengthen the description.
 
     Once it `is_late`, the formula stays as far as it has come.
     """
-    part = simplified(writer, part, dataset)
-    part = polished(writer.population([part]), dataset).row(0)
-    part = simplified(writer, part, dataset)  # a constant may have become 1 or 0
+    part = reduced(writer, part, dataset)
+    part = fitted(writer.population([part]), dataset).row(0)
+    part = reduced(writer, part, dataset)  # a constant may have become 1 or 0
     length = _length(writer, part, dataset)
     for _ in range(_MOST_STEPS):
         if not math.isfinite(length):
@@ -114,7 +109,7 @@ def _steps(writer: Writer, part: Row, dataset: Dataset) -> list[Row]:
         if simple_numbers.cost(value) is None and math.isfinite(width):
             # Where the others can undo all that a constant does, their following it says nothing.
             reach[place] = max(20.0 * width, 4.0 * free if math.isfinite(free) else 0.0, 1e-9 * abs(value))
-    out = [*_one_swing(writer, part), *_without_minus(writer, part)]
+    out = [*_one_wave(writer, part), *_without_minus(writer, part)]
     for place, width in reach.items():
         value = part.constants[place]
         nearest = sorted(simple_numbers.candidates(value, width), key=lambda found: found[1])
@@ -136,13 +131,13 @@ def _tied(writer: Writer, part: Row, reach: dict[int, float]) -> list[Row]:
     return out
 
 
-def _one_swing(writer: Writer, part: Row) -> list[Row]:
+def _one_wave(writer: Writer, part: Row) -> list[Row]:
     """The formula with a sin(u) + b cos(u) as one sine or cosine of a shifted u, in the four ways to write it."""
     if not writer.has("add", "mul", "sin", "cos"):
         return []
     out = []
     for name, begin, middle, end in _sums(writer, part):
-        first, second = _swing(writer, part, begin + 1, middle), _swing(writer, part, middle, end)
+        first, second = _wave(writer, part, begin + 1, middle), _wave(writer, part, middle, end)
         if {first.kind, second.kind} != {"sin", "cos"} or not first.has_argument_of(second):
             continue
         sign = -1.0 if name == "sub" else 1.0
@@ -196,18 +191,18 @@ def _negated(writer: Writer, part: Row) -> Row | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Swing:
+class _Wave:
     """A term that is a number times a function."""
 
     kind: str
     factor: float
     argument: Row
 
-    def has_argument_of(self, other: _Swing) -> bool:
+    def has_argument_of(self, other: _Wave) -> bool:
         return self.argument == other.argument
 
 
-def _swing(writer: Writer, part: Row, begin: int, end: int) -> _Swing:
+def _wave(writer: Writer, part: Row, begin: int, end: int) -> _Wave:
     factor = 1.0
     if writer.library[part.ids[begin]].name == "mul":
         second = writer.library.end(part.ids, begin + 1)
@@ -215,7 +210,7 @@ def _swing(writer: Writer, part: Row, begin: int, end: int) -> _Swing:
             if not math.isnan(part.constants[place]):
                 factor, (begin, end) = part.constants[place], other
                 break
-    return _Swing(writer.library[part.ids[begin]].name, factor, part.part(begin + 1, end))
+    return _Wave(writer.library[part.ids[begin]].name, factor, part.part(begin + 1, end))
 
 
 def refitted(writer: Writer, part: Row, dataset: Dataset) -> Row:
@@ -227,7 +222,7 @@ def refitted(writer: Writer, part: Row, dataset: Dataset) -> Row:
         for i in free:
             constants[i] = float(fitted.constants[0, i])
         part = Row(part.ids, tuple(constants))
-    return simplified(writer, part, dataset)
+    return reduced(writer, part, dataset)
 
 
 def _frozen(writer: Writer, part: Row, free: list[int]) -> Population:

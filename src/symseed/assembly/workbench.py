@@ -8,7 +8,7 @@ import numpy as np
 
 from symseed import arithmetic
 from symseed.arrays import Floats
-from symseed.completion.backsolve import Wisher
+from symseed.completion.backsolve import Backsolver
 from symseed.data import Dataset
 from symseed.errors import SettingsError
 from symseed.language import Row, Writer
@@ -38,7 +38,7 @@ class AssemblySettings:
     blocks: bool = True
     """Whether holes are filled with polynomials and rational functions too."""
     probes: bool = True
-    """Whether swings, parities, sums and products that the data show are made use of."""
+    """Whether waves, parities, sums and products that the data show are made use of."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot run."""
@@ -64,7 +64,7 @@ class Workbench:
     writer: Writer
     whole: Dataset
     """All samples."""
-    backsolver: Wisher
+    backsolver: Backsolver
     """What nodes should have been, at some of the samples."""
     settings: AssemblySettings
     is_late: IsLate

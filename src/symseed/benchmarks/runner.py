@@ -24,20 +24,14 @@ from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
 from symseed import benchmarks, files, methods
-from symseed.data.dataset import Dataset
+from symseed.data import Dataset
 from symseed.errors import DataError, SettingsError, check_at_least
-from symseed.language.expression import Expression
-from symseed.language.library import Library
-from symseed.language.population import Population
+from symseed.language import Expression, Library, Population
 from symseed.methods import Method
-from symseed.portfolio import portfolio
-from symseed.portfolio.progress import Turn
+from symseed.portfolio import Turn, portfolio
 from symseed.recovery.checker import REFERENCE_NMSE, Checker
-from symseed.scoring.evaluation import evaluate
-from symseed.scoring.regression import RegressionSettings, RegressionTask
-from symseed.search import search
-from symseed.search.budget import Budget, StopReason
-from symseed.search.search import Step
+from symseed.scoring import RegressionSettings, RegressionTask, evaluate
+from symseed.search import Budget, Step, StopReason, search
 
 SCHEMA = 1
 FILE = "records.jsonl"

@@ -22,7 +22,7 @@ from symseed.language.library import Library
 from symseed.language.parsing import numbers_in
 from symseed.language.population import Population
 from symseed.language.tokens import OPERATORS
-from symseed.scoring.evaluation import fit, settled
+from symseed.scoring.evaluation import fit, fit_to_convergence
 from symseed.scoring.fitting import FitSettings
 from symseed.text import for_terminal
 from symseed.version import version
@@ -75,7 +75,7 @@ def evaluate(data: str, formulas: tuple[str, ...], target: str, restarts: int, a
     library = Library.of([*OPERATORS, *numbers], dataset.names, constants=True)
     population = Population.from_expressions([Expression.parse(formula, library) for formula in formulas])
     fitted, _ = fit(population, dataset, FitSettings(iterations=100, restarts=restarts))
-    fitted, errors = settled(fitted, dataset, most=_MOST_FITS)
+    fitted, errors = fit_to_convergence(fitted, dataset, most=_MOST_FITS)
     order = np.lexsort((errors.error, fitted.complexity))
     if as_json:
         click.echo(files.json_text([_record(fitted, errors, dataset, int(row)) for row in order]))

@@ -1,6 +1,7 @@
-"""Approximate completion: what each node should have been, and which sub-expression comes nearest to that.
+"""Semantic backpropagation: the values that each node should have had, and the sub-expressions nearest to them.
 
-All contexts meet all sub-expressions in a few matrix products. Axis letters: C contexts, K sub-expressions, M samples.
+The desired values of a node follow from the target by inverting the operators above it (Pawlak et al., 2015). All
+contexts meet all sub-expressions in a few matrix products. Axis letters: C contexts, K sub-expressions, M samples.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from symseed.language.population import Population
 
 
 @dataclass(frozen=True, slots=True)
-class Wisher:
+class Backsolver:
     """Knows what the nodes of a formula should have been, on some samples of a dataset."""
 
     dataset: Dataset
@@ -26,7 +27,7 @@ class Wisher:
     change: float
 
     @classmethod
-    def of(cls, dataset: Dataset, samples: int) -> Wisher:
+    def of(cls, dataset: Dataset, samples: int) -> Backsolver:
         """Take so many samples at most, spread over the data; all count by their squared errors."""
         rows = np.arange(len(dataset))
         if len(rows) > samples:
@@ -35,38 +36,38 @@ class Wisher:
         change = 1e-4 * (few.deviation or 1.0)
         return cls(few, few.with_samples(few.X, few.y + change, few.weights), change)
 
-    def wishes(self, row: Population) -> tuple[Floats, Floats]:
-        """Return what each node of one row should have been, and how much an error there matters, (length, M) each.
+    def desired(self, row: Population) -> tuple[Floats, Floats]:
+        """Return the desired values of each node of one row, and how much an error there matters, (length, M) each.
 
         Both are not finite where no inverse leads to a node.
         """
-        wish, moved = (data.backend.semantics(row).desired for data in (self.dataset, self.moved))
+        desired, moved = (data.backend.semantics(row).desired for data in (self.dataset, self.moved))
         with np.errstate(all="ignore"):
-            return wish, (self.change / (moved - wish)) ** 2 * self.dataset.weights
+            return desired, (self.change / (moved - desired)) ** 2 * self.dataset.weights
 
 
-def plain_errors(wishes: Floats, weights: Floats, values: Floats) -> Floats:
-    """Return the weighted squared error of every sub-expression, as it is, for every wish, (C, K)."""
+def plain_errors(desired: Floats, weights: Floats, values: Floats) -> Floats:
+    """Return the weighted squared error of every sub-expression, as it is, for every context, (C, K)."""
     with np.errstate(all="ignore"):
-        weighted = weights * wishes
+        weighted = weights * desired
         square = arithmetic.product(weights, (values * values).T)
-        error = (weighted * wishes).sum(axis=1)[:, None] - 2.0 * arithmetic.product(weighted, values.T) + square
+        error = (weighted * desired).sum(axis=1)[:, None] - 2.0 * arithmetic.product(weighted, values.T) + square
         return np.where(np.isfinite(error), np.maximum(error, 0.0), np.inf)
 
 
-def affine_errors(wishes: Floats, weights: Floats, values: Floats) -> Floats:
-    """Return the weighted squared error of the best offset + factor * value for every wish, (C, K).
+def affine_errors(desired: Floats, weights: Floats, values: Floats) -> Floats:
+    """Return the weighted squared error of the best offset + factor * value for every context, (C, K).
 
     Args:
-        wishes: (C, M) what each node should have been.
+        desired: (C, M) what each node should have been.
         weights: (C, M) how much an error there matters to the whole.
         values: (K, M) of the sub-expressions.
     """
     with np.errstate(all="ignore"):
         total = weights.sum(axis=1)[:, None]
-        weighted = weights * wishes
-        wish_mean = weighted.sum(axis=1)[:, None] / total
-        wish_square = (weighted * wishes).sum(axis=1)[:, None] - total * wish_mean**2
+        weighted = weights * desired
+        desired_mean = weighted.sum(axis=1)[:, None] / total
+        desired_square = (weighted * desired).sum(axis=1)[:, None] - total * desired_mean**2
         # In place: the tables are large.
         mean = arithmetic.product(weights, values.T)
         mean /= total
@@ -76,19 +77,19 @@ def affine_errors(wishes: Floats, weights: Floats, values: Floats) -> Floats:
         square -= level
         level *= 1e-12
         cross = arithmetic.product(weighted, values.T)
-        mean *= total * wish_mean
+        mean *= total * desired_mean
         cross -= mean
         cross *= cross
         cross /= square
-        error = np.subtract(wish_square, np.where(square > level, cross, 0.0), out=cross)
+        error = np.subtract(desired_square, np.where(square > level, cross, 0.0), out=cross)
         return np.where(np.isfinite(error), np.maximum(error, 0.0, out=mean), np.inf)
 
 
-def affine_fit(wish: Floats, weight: Floats, value: Floats) -> tuple[float, float]:
-    """Return the offset and the factor that bring one sub-expression nearest to one wish."""
+def affine_fit(desired: Floats, weight: Floats, value: Floats) -> tuple[float, float]:
+    """Return the offset and the factor that bring one sub-expression nearest to one desired."""
     root = np.sqrt(weight)
     design = np.stack([root, root * value], axis=1)
-    offset, factor = arithmetic.least_squares(design, root * wish)
+    offset, factor = arithmetic.least_squares(design, root * desired)
     return float(offset), float(factor)
 
 

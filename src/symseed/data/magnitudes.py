@@ -217,7 +217,7 @@ class _Folder:
         return min(self._spread(terms), self._written_term(self._term(terms)), key=len)
 
     def _spread(self, terms: _Sum) -> Row:
-        """Write a sum term by term: one with a plus sign first, a mere number last."""
+        """Write a sum term by term: one with a plus sign first, a constant formula last."""
         order = sorted(terms, key=lambda term: (term.is_number, term.factor < 0.0))
         part = self._written_term(order[0])
         for term in order[1:]:
@@ -255,7 +255,7 @@ def _scaled(terms: _Sum, factor: float) -> _Sum:
 
 
 def _merged(terms: _Sum) -> _Sum:
-    """Add up the mere numbers of a sum, at its end; a sum of 0 goes."""
+    """Add up the constant formulas of a sum, at its end; a sum of 0 goes."""
     others = tuple(term for term in terms if not term.is_number)
     number = math.fsum(term.factor for term in terms if term.is_number)
     return (*others, _Term(number)) if number != 0.0 or not others else others

@@ -1,4 +1,4 @@
-"""What becomes of a formula that was found: it is fitted, simplified and judged; the best of each length is kept."""
+"""What becomes of a formula that was found: it is fitted, reduced and judged; the best of each length is kept."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from symseed.assembly.simplify import polished, refitted, tidied
+from symseed.assembly import fitted, refitted, simplified
 from symseed.data import Dataset
 from symseed.language import Population, Row, Writer
 from symseed.portfolio.pool import Pool
@@ -32,7 +32,7 @@ class Intake:
         longest: int,
         longest_known: int,
         constraints: tuple[Constraint, ...],
-        simplified: int,
+        reduced: int,
         simple_numbers: bool,
     ) -> None:
         """Prepare.
@@ -41,14 +41,14 @@ class Intake:
             longest: most tokens of a formula that is taken in.
             longest_known: most tokens of one that the user knew before.
             constraints: what no formula may be.
-            simplified: how many formulas are simplified each time: those of the shortest description.
+            reduced: how many formulas are reduced each time: those of the shortest description.
             simple_numbers: whether constants become simple numbers, where the data do not tell them apart.
         """
         self.pool = Pool(writer, dataset)
         self.charged = 0
         """Formulas that were taken in."""
         self._writer, self._dataset, self._timer = writer, dataset, timer
-        self._longest, self._simplified, self._simple_numbers = longest, simplified, simple_numbers
+        self._longest, self._simplified, self._simple_numbers = longest, reduced, simple_numbers
         self._legal = SearchSpace(writer.library, 1, max(longest, longest_known), constraints) if constraints else None
 
     def take(self, rows: Sequence[Row]) -> None:
@@ -83,13 +83,13 @@ class Intake:
     def _fitted(self, given: Population) -> Population:
         """Rows with their constants fitted, as long as there is time; the others as they are given."""
         begins = range(0, len(given), _FITTED_AT_ONCE)
-        fitted = [
-            polished(given.take(np.arange(begin, min(begin + _FITTED_AT_ONCE, len(given)))), self._dataset)
+        done = [
+            fitted(given.take(np.arange(begin, min(begin + _FITTED_AT_ONCE, len(given)))), self._dataset)
             for begin in in_time(begins, self._timer.is_late)
         ]
-        done = sum(map(len, fitted))
-        rest = [given.take(np.arange(done, len(given)))] if done < len(given) else []
-        return Population.concatenate([*fitted, *rest])
+        count = sum(map(len, done))
+        rest = [given.take(np.arange(count, len(given)))] if count < len(given) else []
+        return Population.concatenate([*done, *rest])
 
     def _keep_simplified(self, rows: Sequence[Row]) -> None:
         """Keep formulas without what does nothing, and the same with simple numbers; as they are once time is up."""
@@ -98,4 +98,4 @@ class Intake:
             self.pool.add(rows)
         self.keep([refitted(self._writer, row, self._dataset) for row in in_time(rows, is_late)])
         if self._simple_numbers:
-            self.keep([tidied(self._writer, row, self._dataset, is_late=is_late) for row in in_time(rows, is_late)])
+            self.keep([simplified(self._writer, row, self._dataset, is_late=is_late) for row in in_time(rows, is_late)])

@@ -104,14 +104,14 @@ class Pool:
 
     @property
     def number(self) -> Row:
-        """The best mere number."""
+        """The best constant formula."""
         number = self._number or self._fallback
         assert number is not None, "the mean of y was put in first"
         return number.expression.row
 
     @property
     def best(self) -> Formula | None:
-        """The formula of the shortest description, or the mere number where that is as good."""
+        """The formula of the shortest description, or the constant formula where that is as good."""
         if not self._by_length:
             return self._fallback
         formulas = [*self._by_length.values(), *([] if self._number is None else [self._number])]

@@ -1,7 +1,7 @@
 """Several searches in turn, and assembly from what they find: what a user runs on data of their own.
 
 Each track is a search of its own (`track.py`), with or without fitted constants. After every few turns the best
-formulas so far are taken apart and put together anew (`assembly/assembler.py`). Whatever is found is fitted, simplified
+formulas so far are taken apart and put together anew (`assembly/assembler.py`). Whatever is found is fitted, reduced
 and judged by its description length (`intake.py`, `pool.py`). The answer is a front of formulas and one choice.
 
 Turns are counted in epochs. Where one ends, all that goes on is a small `PortfolioState`: caches and tables of
@@ -17,8 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symseed.assembly import Assembler, probes
-from symseed.assembly.simplify import polished
+from symseed.assembly import Assembler, fitted, relevance
 from symseed.data import Dataset
 from symseed.errors import DataError
 from symseed.language import Expression, Library, Row, Writer
@@ -28,7 +27,7 @@ from symseed.portfolio.progress import Turn
 from symseed.portfolio.settings import PortfolioSettings
 from symseed.portfolio.states import PortfolioState
 from symseed.portfolio.track import TrackContext, Tracks
-from symseed.search.budget import Budget, StopReason, Timer
+from symseed.search import Budget, StopReason, Timer
 
 _RESERVE, _MOST_RESERVE = 0.1, 1.0
 """Share of the time, and seconds at most, that are kept for the last formulas: to fit, simplify and judge them."""
@@ -87,7 +86,7 @@ class Portfolio:
         self._dataset, self._settings, self._known, self._patience = dataset, settings, known, patience
         self._timer = Timer(budget, before=0.0 if begin is None else begin.seconds)
         # What matters most comes first, where only so many variables can be looked at.
-        order = np.argsort(-probes.relevance(dataset), kind="stable")
+        order = np.argsort(-relevance(dataset), kind="stable")
         whole = Writer(library.with_constant())
         self._writer = whole.of_columns([int(column) for column in order if column in whole.columns])
         context = TrackContext(
@@ -107,8 +106,8 @@ class Portfolio:
             longest=max(track.max_length for track in settings.tracks),
             longest_known=max(map(len, known), default=0),
             constraints=settings.constraints,
-            simplified=settings.tidied,
-            simple_numbers=settings.plain_numbers,
+            reduced=settings.simplified,
+            simple_numbers=settings.simple_numbers,
         )
         self._assembler: Assembler | None = None
         self._unchanged = 0
@@ -187,7 +186,7 @@ class Portfolio:
         self._intake.pool.fall_back_on(mean)
         known = self._intake.possible([row for row in map(self._writer.row, self._known) if row is not None])
         if known:
-            self._intake.pool.add(polished(self._writer.population(known), self._dataset).rows)
+            self._intake.pool.add(fitted(self._writer.population(known), self._dataset).rows)
         self._assembler = self._assembler_of(is_enlarged=False)
         if self._assembler is not None:
             self._intake.take(self._assembler.first() or self._assembler.polynomials())
@@ -207,7 +206,7 @@ class Portfolio:
         mean = self._writer.number(float(y[0] if is_one else np.average(y, weights=self._dataset.weights)))
         if self._dataset.loss is None:
             return mean
-        return polished(self._writer.population([mean]), self._dataset).row(0)
+        return fitted(self._writer.population([mean]), self._dataset).row(0)
 
     def _assembler_of(self, is_enlarged: bool) -> Assembler | None:
         settings = self._settings.assembly

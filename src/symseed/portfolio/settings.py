@@ -28,10 +28,10 @@ class PortfolioSettings:
     """After which turn assembly gets more sub-expressions to begin with."""
     parts: int = 6
     """Formulas that are taken apart each time: those of the shortest description."""
-    tidied: int = 6
-    """Formulas that are tidied each time."""
-    plain_numbers: bool = True
-    """Whether their constants become plain numbers, where the data do not tell them from these."""
+    simplified: int = 6
+    """Formulas that are simplified each time: those of the shortest description."""
+    simple_numbers: bool = True
+    """Whether their constants become simple numbers, where the data do not tell them from these."""
     epoch: int = 4
     """Turns of an epoch."""
     samples: int = 500
@@ -43,7 +43,7 @@ class PortfolioSettings:
         """Refuse what cannot run."""
         if not self.tracks:
             raise SettingsError("A portfolio needs at least one track, but there is none.")
-        for name in ("every", "enlarged", "parts", "tidied", "epoch", "samples"):
+        for name in ("every", "enlarged", "parts", "simplified", "epoch", "samples"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"`{name}` of a portfolio must be at least 1, but it is {getattr(self, name)}.")
 

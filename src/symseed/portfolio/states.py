@@ -37,7 +37,7 @@ class PortfolioState:
     formulas: tuple[Row, ...]
     """The best of each length."""
     number: Row
-    """The best mere number."""
+    """The best constant formula."""
     tracks: tuple[TrackState, ...]
 
 

@@ -15,11 +15,8 @@ from symseed.errors import SettingsError
 from symseed.language import Library, Population, Row, Writer
 from symseed.language.tokens import literal
 from symseed.portfolio.pool import SOLVED_NMSE
-from symseed.scoring import Metric, RegressionSettings, RegressionTask, Scored
-from symseed.scoring.description import description_lengths
-from symseed.scoring.regression import best_scaling
-from symseed.search import Search, SearchSettings, Snapshot, Step, StopReason
-from symseed.search.budget import Timer
+from symseed.scoring import Metric, RegressionSettings, RegressionTask, Scored, best_scaling, description_lengths
+from symseed.search import Search, SearchSettings, Snapshot, Step, StopReason, Timer
 from symseed.search.elite import Front
 from symseed.search.streams import Stream, derived
 from symseed.space import Constraint, SearchSpace, SoftLength

@@ -203,7 +203,7 @@ def _refitted(expression: Expression, target: Expression, test: Dataset) -> _For
     """
     data = _noiseless(target, test)
     for place in expression.constant_places:
-        if expression.constants[place] == 0.0:  # a plain number that was chosen, as in 0 - x: nothing that was fitted
+        if expression.constants[place] == 0.0:  # a simple number that was chosen, as in 0 - x: nothing that was fitted
             expression = _fixed(expression, place, 0.0)
     if data is None or not expression.constant_places:
         return _Form(expression)

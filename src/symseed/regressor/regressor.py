@@ -20,8 +20,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from symseed.arrays import Floats
 from symseed.data import frames
 from symseed.errors import DataError, SettingsError
-from symseed.export import graphs, notation, source
-from symseed.language.expression import Expression
+from symseed.export import export, to_latex, to_numpy, to_onnx, to_sympy, to_torch
+from symseed.language import Expression
 from symseed.regressor.fitting import Fit, Observer, Outcome, search_targets
 from symseed.regressor.front import Equation, EquationFront
 from symseed.regressor.run import Run
@@ -79,7 +79,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             rounds of assembly, the enlarged one included.
         model_selection: which formula of the front is chosen.
             "best": the one of the shortest description (tokens, constants to the precision that the data give them,
-            and the errors, in nats), and a mere number where no formula shortens that by 3 nats.
+            and the errors, in nats), and a constant formula where no formula shortens that by 3 nats.
             "mdl": the one of the shortest description, without that proviso.
             "accuracy": the one of the smallest loss.
             "score": the one with the highest `score`: where the loss falls fastest per token.
@@ -367,11 +367,11 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def sympy(self, index: int | Sequence[int] | None = None) -> Any:
         """Return the chosen formula as a sympy object, or that of a row of `equations_`."""
-        return self._one_or_list([notation.to_sympy(equation.expression) for equation in self.at(index)])
+        return self._one_or_list([to_sympy(equation.expression) for equation in self.at(index)])
 
     def latex(self, index: int | Sequence[int] | None = None) -> Any:
         """Return the chosen formula as LaTeX with numbers to four digits, or that of a row of `equations_`."""
-        return self._one_or_list([notation.to_latex(equation.expression) for equation in self.at(index)])
+        return self._one_or_list([to_latex(equation.expression) for equation in self.at(index)])
 
     def export(self, format: str, index: int | Sequence[int] | None = None, *, name: str = "formula") -> Any:  # noqa: A002
         """Return the chosen formula as text: sympy, latex, python, c, julia or excel.
@@ -381,19 +381,19 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             index: the row of `equations_` to use in place of the choice; a list where y has several columns.
             name: what the function is called, in Python, C and Julia.
         """
-        return self._one_or_list([source.export(item.expression, format, name=name) for item in self.at(index)])
+        return self._one_or_list([export(item.expression, format, name=name) for item in self.at(index)])
 
     def numpy_function(self, index: int | Sequence[int] | None = None) -> Any:
         """Return the chosen formula as a function of NumPy arrays, one for each variable that occurs."""
-        return self._one_or_list([graphs.to_numpy(item.expression) for item in self.at(index)])
+        return self._one_or_list([to_numpy(item.expression) for item in self.at(index)])
 
     def pytorch(self, index: int | Sequence[int] | None = None) -> Any:
         """Return the chosen formula as a PyTorch module, whose constants can be trained further."""
-        return self._one_or_list([graphs.to_torch(item.expression) for item in self.at(index)])
+        return self._one_or_list([to_torch(item.expression) for item in self.at(index)])
 
     def onnx(self, index: int | Sequence[int] | None = None) -> Any:
         """Return the chosen formula as an ONNX model."""
-        return self._one_or_list([graphs.to_onnx(item.expression, self.n_features_in_) for item in self.at(index)])
+        return self._one_or_list([to_onnx(item.expression, self.n_features_in_) for item in self.at(index)])
 
     # --- Pictures ----------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Formulas of a search restored to the user's units: simplified in them, judged on all samples, and put on a front."""
+"""Formulas of a search restored to the user's units: reduced in them, judged on all samples, and put on a front."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import math
 import numpy as np
 
 from symseed.arrays import Floats
-from symseed.assembly.simplify import tidied
+from symseed.assembly.simplify import simplified
 from symseed.data import Dataset
 from symseed.language import Expression, Row
 from symseed.portfolio import Formula, Portfolio
 from symseed.regressor.front import Candidate, EquationFront
 from symseed.regressor.prepare import Prepared
 from symseed.scoring.description import description_lengths
-from symseed.scoring.evaluation import settled
+from symseed.scoring.evaluation import fit_to_convergence
 from symseed.search import StopReason
 from symseed.search.budget import IsLate
 
@@ -60,7 +60,7 @@ class Restorer:
         return _mean_loss(data, shown.evaluate(table))
 
     def _restored(self, row: Row, is_late: IsLate) -> list[Candidate]:
-        """A formula of the search in the user's units; where those are others it is simplified, if there is time."""
+        """A formula of the search in the user's units; where those are others it is reduced, if there is time."""
         prepared, library = self._prepared, self._writer.library
         wanted = Expression(library, row).evaluate(prepared.scaled.X)
         for form in prepared.units.restored(self._writer, row):
@@ -72,7 +72,7 @@ class Restorer:
             if prepared.has_squares and not prepared.units.are_plain and not is_late():
                 # A factor of 1 in the search's units is a constant in others, which has not been fitted yet.
                 fitted = self._fitted(form)
-                simple = tidied(self._writer, fitted, prepared.data, is_late=is_late)
+                simple = simplified(self._writer, fitted, prepared.data, is_late=is_late)
                 found = self._judged(fitted, row) + self._judged(simple, row)
             return found or self._judged(form, row)
         return []
@@ -81,7 +81,7 @@ class Restorer:
         """A formula with its constants fitted to convergence."""
         if not self._writer.library.has_constants:
             return row
-        return settled(self._writer.population([row]), self._prepared.data, most=_MOST_FITS)[0].row(0)
+        return fit_to_convergence(self._writer.population([row]), self._prepared.data, most=_MOST_FITS)[0].row(0)
 
     def _judged(self, row: Row, searched: Row) -> list[Candidate]:
         """A formula with its loss on all samples; none where it has no value at some sample that counts.

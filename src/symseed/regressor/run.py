@@ -6,7 +6,7 @@
     front.csv                the formulas so far; front-2.csv, ... for further targets
     checkpoint/              the last two states of the search, each with a manifest that has its hash
 
-Nothing in it is ever run: settings are text, formulas are read by our own parser, arrays are plain numbers.
+Nothing in it is ever run: settings are text, formulas are read by our own parser, arrays are simple numbers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from safetensors.numpy import load, save
 
 from symseed import files
 from symseed.errors import DataError, SettingsError
-from symseed.export import notation
+from symseed.export import to_text
 from symseed.language import Library
 from symseed.language.parsing import names_in
 from symseed.language.tokens import constant
@@ -213,7 +213,7 @@ class Run:
             "seconds": turn.seconds,
             "charged": turn.charged,
             "loss": progress.loss,
-            "formula": notation.to_text(progress.best),
+            "formula": to_text(progress.best),
         }
         self._safely(lambda: self._append(event))
         state = progress.state

@@ -26,7 +26,7 @@ from symseed.scoring.evaluation import evaluate
 RARITY = 0.75
 """Nats that a token costs for each step of complexity above 1."""
 EVIDENCE = 3.0
-"""Nats by which a formula must shorten the description of the data before it is chosen over a mere number: odds of
+"""Nats by which a formula must shorten the description of the data before it is chosen over a constant formula: odds of
 twenty to one."""
 
 
@@ -36,7 +36,7 @@ def code_length(dataset: Dataset, mean_square: Floats) -> Floats:
 
 
 def constant_cost(value: float, deviation: float) -> float:
-    """Return the nats of a constant that the data fix to a standard deviation, or of the plain number that it is."""
+    """Return the nats of a constant that the data fix to a standard deviation, or of the simple number that it is."""
     plain = simple_numbers.cost(value)
     fitted = math.inf
     if deviation > 0.0 and math.isfinite(deviation):
@@ -101,7 +101,7 @@ def _constants(population: Population, row: int, dataset: Dataset, mean_square: 
 
 
 def shortest(lengths: Sequence[float], is_number: Sequence[bool]) -> int:
-    """Return which description to choose: the shortest, or that of the best mere number where it is nearly as short."""
+    """Return the place of the shortest description, or of the best constant formula where that is nearly as short."""
     best = min(range(len(lengths)), key=lengths.__getitem__)
     number = min((i for i, is_one in enumerate(is_number) if is_one), key=lengths.__getitem__, default=best)
     return best if lengths[best] < lengths[number] - EVIDENCE else number

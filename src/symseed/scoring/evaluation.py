@@ -55,7 +55,7 @@ def fit(
     )
 
 
-def settled(population: Population, dataset: Dataset, *, most: int) -> tuple[Population, Errors]:
+def fit_to_convergence(population: Population, dataset: Dataset, *, most: int) -> tuple[Population, Errors]:
     """Fit the constants of each row until that gains nothing more; return them and their errors, as `fit` does.
 
     That takes long where constants can stand in for one another, so there are at most so many fits of 100 iterations.

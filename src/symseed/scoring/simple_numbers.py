@@ -32,7 +32,7 @@ _KIND_COST = np.repeat([cost for _, cost in _UNITS], len(DENOMINATORS)) + np.whe
 
 
 def nearest(values: Floats) -> tuple[Floats, Floats]:
-    """Return the plain numbers next to each value, one of each kind, and their costs, (N, kinds) each.
+    """Return the simple numbers next to each value, one of each kind, and their costs, (N, kinds) each.
 
     Costs are infinite where a kind has none. 0 is not among them.
     """
@@ -57,7 +57,7 @@ def _costs(numerator: Floats) -> Floats:
 
 
 def candidates(value: float, reach: float) -> Iterator[tuple[float, float]]:
-    """Give the plain numbers that are at most `reach` away from a value, nearest of each kind, with their costs."""
+    """Give the simple numbers that are at most `reach` away from a value, nearest of each kind, with their costs."""
     numerator = _numerators(np.asarray(value))
     numbers = _numbers(numerator)
     is_near = np.abs(numbers - value) <= reach
@@ -69,7 +69,7 @@ def candidates(value: float, reach: float) -> Iterator[tuple[float, float]]:
 
 
 def cost(value: float) -> float | None:
-    """Return what a plain number costs to write down; None where a value is not plain to the last bit."""
+    """Return what a simple number costs to write down; None where a value is not plain to the last bit."""
     if value == 0.0:
         return 0.0
     return min((price for _, price in candidates(value, 0.0)), default=None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symseed.search.budget import Budget, StopReason
+from symseed.search.budget import Budget, StopReason, Timer
 from symseed.search.evolution import EvolutionSettings
 from symseed.search.policy import Lesson, LSTMPolicy, Policy, PolicyFactory, PolicySettings, StatefulPolicy
 from symseed.search.search import Search, SearchResult, SearchSettings, Seeds, Snapshot, Step, run
@@ -41,6 +41,7 @@ __all__ = [
     "StatefulPolicy",
     "Step",
     "StopReason",
+    "Timer",
     "Trainer",
     "VanillaTrainer",
     "VariationSettings",

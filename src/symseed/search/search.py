@@ -1,7 +1,7 @@
 """Algorithm 1 of the paper: sample, score, evolve, train; repeat.
 
 A `Search` is the algorithm, one `Step` per round; `run` follows it to its end. Progress bars, records and checkpoints
-watch steps and are no part of it. Between two rounds it can be put away as a `Snapshot`, and begun again from there.
+watch steps and are no part of it. Between two rounds it can be saved as a `Snapshot`, and begun again from there.
 """
 
 from __future__ import annotations
