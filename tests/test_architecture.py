@@ -60,6 +60,54 @@ def test_nothing_prints_or_runs_text_or_draws_from_a_global_generator(source: Pa
             )
 
 
+MOST_METHODS, MOST_ATTRIBUTES, MOST_LINES, MOST_IMPORTS = 15, 12, 60, 12
+"""Of a class (properties and special methods aside), of an object, of a function without its docstring, of a module."""
+LARGE_CLASSES = {"SymbolicRegressor"}
+"""scikit-learn's interface is one class."""
+KNOWS_MUCH = {"symseed", "symseed.methods", "symseed.cli.main", "symseed.cli.fit", "symseed.regressor.run"}
+"""What puts parts together: the package's names, the table of methods, the command line; and a run on disk."""
+
+
+def imported(source: Path) -> set[str]:
+    """Return the modules and rooms of the package that a module imports."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "symseed":
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                found.add(inner if inner in MODULES else str(node.module))
+    return found - {"symseed"}
+
+
+def is_method(node: ast.AST) -> bool:
+    """Return whether a part of a class is a method of its own, and not a property or a special method."""
+    if not isinstance(node, ast.FunctionDef) or node.name.startswith("__"):
+        return False
+    return not any("property" in ast.unparse(decorator) for decorator in node.decorator_list)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=name_of)
+def test_no_module_knows_too_much_and_no_class_or_function_is_too_large(source: Path) -> None:
+    if name_of(source) not in KNOWS_MUCH:
+        assert len(imported(source)) <= MOST_IMPORTS, sorted(imported(source))
+    for node in ast.walk(ast.parse(source.read_text())):
+        if isinstance(node, ast.ClassDef) and node.name not in LARGE_CLASSES:
+            assert sum(map(is_method, node.body)) <= MOST_METHODS, node.name
+            attributes = {
+                target.attr
+                for target in ast.walk(node)
+                if isinstance(target, ast.Attribute)
+                and isinstance(target.ctx, ast.Store)
+                and ast.unparse(target.value) == "self"
+            }
+            assert len(attributes) <= MOST_ATTRIBUTES, (node.name, sorted(attributes))
+        if isinstance(node, ast.FunctionDef):
+            assert node.end_lineno is not None
+            docstring = ast.get_docstring(node, clean=False) or ""
+            lines = node.end_lineno - node.lineno + 1 - len(docstring.splitlines())
+            assert lines <= MOST_LINES, node.name
+
+
 def test_the_table_of_rooms_is_that_of_the_contract() -> None:
     script = Path(__file__).parent.parent / "docs" / "rooms.py"
     done = subprocess.run([sys.executable, script, "--check"], check=False, capture_output=True, text=True)

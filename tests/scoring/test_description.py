@@ -176,3 +176,14 @@ def test_constants_that_undo_one_another_are_not_known_at_all() -> None:
     data = Dataset.of(x, 2.0 * x + noisy(2))
     widths = free_deviations(rows("mul const(2) mul const(1) x1"), 0, data, 0.01)
     assert (widths > 1e5).all()
+
+
+def test_a_length_does_not_depend_on_the_formulas_that_are_judged_with_it() -> None:
+    """To the last bit, however far a row is padded: a run that is resumed judges its formulas together."""
+    data = Dataset.of(x, np.sin(x) + noisy(0))
+    texts = ["mul sin x1 add x1 mul x1 log add x1 x1", "add sin log x1 mul sin x1 sin log add x1 mul x1 sin x1"]
+    long = "add " * 20 + "x1 " * 20 + "sin x1"
+    for text in texts:
+        (alone,) = description_lengths(rows(text), data)
+        among, _ = description_lengths(rows(text, long), data)
+        assert alone == among

@@ -48,7 +48,8 @@ def description_lengths(population: Population, dataset: Dataset) -> Floats:
     """Return the nats of each row and of the data given it, (N,); infinite where a row fails."""
     mean_square = dataset.mean_squares(evaluate(population, dataset).error)
     costs = _token_costs(population.library)
-    tokens = costs[np.minimum(population.tokens, len(population.library))].sum(axis=1)
+    # One token after another: a sum by NumPy would depend on how far rows are padded, in its last bit.
+    tokens = np.cumsum(costs[np.minimum(population.tokens, len(population.library))], axis=1)[:, -1]
     data = code_length(dataset, mean_square)
     constants = np.array([_constants(population, row, dataset, float(mean_square[row])) for row in range(len(data))])
     return np.where(np.isnan(mean_square), np.inf, tokens + data + constants)
