@@ -31,7 +31,10 @@ napoleon_use_ivar = True
 
 # Links go to what is documented here. Types of other packages are shown as they are, since the site is built without a
 # network; so are those of the inside: the native module, and what a watcher of turns is told.
-nitpick_ignore_regex = [("py:.*", r"(?!symseed\.).*"), ("py:class", r"symseed\.(_core|target|functions)\..*")]
+nitpick_ignore_regex = [
+    ("py:.*", r"(?!symseed\.).*"),
+    ("py:class", r"symseed\.(_core|regressor\.(target|front)|language\.functions|data\.backend)\..*"),
+]
 
 copybutton_prompt_text = "$ "
 copybutton_only_copy_prompt_lines = True
