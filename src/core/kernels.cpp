@@ -12,8 +12,6 @@ namespace symseed {
 namespace SYMSEED_ISA {
 namespace {
 
-static_assert(std::tuple_size_v<Operators> == kOperatorCount);
-
 [[gnu::always_inline]] inline bool is_finite(double value) { return value - value == 0.0; }
 
 template <class Op>
@@ -64,26 +62,19 @@ int forward(const double* a, const double* b, double* out, int points) {
 #define SYMSEED_NEXT goto next;
 #endif
 
-#define SYMSEED_OPERATOR(opcode)                        \
-  operator_##opcode : {                                 \
-    using Op = std::tuple_element_t<opcode, Operators>; \
-    const double* a = top[-1];                          \
-    const double* b = top[-Op::arity];                  \
-    top -= Op::arity;                                   \
-    double* out = slots + (top - stack) * 2 * block;    \
-    if (out == a || out == b) out += block;             \
-    const int bad = apply<Op>(a, b, out, points);       \
-    if (bad >= 0) [[unlikely]]                          \
-      return {position, nullptr, a[bad], b[bad]};       \
-    *top++ = out;                                       \
-    SYMSEED_NEXT                                        \
+#define SYMSEED_CODE(Op)                             \
+  code_of_##Op : {                                   \
+    const double* a = top[-1];                       \
+    const double* b = top[-Op::arity];               \
+    top -= Op::arity;                                \
+    double* out = slots + (top - stack) * 2 * block; \
+    if (out == a || out == b) out += block;          \
+    const int bad = apply<Op>(a, b, out, points);    \
+    if (bad >= 0) [[unlikely]]                       \
+      return {position, nullptr, a[bad], b[bad]};    \
+    *top++ = out;                                    \
+    SYMSEED_NEXT                                     \
   }
-
-#define SYMSEED_EACH_OPERATOR(X) \
-  X(0)                           \
-  X(1)                           \
-  X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20) X(21) X(22)
-static_assert(kOperatorCount == 23, "SYMSEED_EACH_OPERATOR names every opcode");
 
 // From the last token to the first, every operator finds its arguments on the stack, the left one on top. Points is
 // their number where the compiler may know it, else 0; then slots are as close as they can be.
@@ -100,19 +91,19 @@ Stop interpret(const Passage& passage) {
   int position = passage.length;
   Token token;
 #if defined(__GNUC__)
-#define SYMSEED_LABEL(opcode) &&operator_##opcode,
-  static const void* const labels[] = {SYMSEED_EACH_OPERATOR(SYMSEED_LABEL) && leaf, &&leaf, &&constant};
+#define SYMSEED_LABEL(Op) &&code_of_##Op,
+  static const void* const labels[] = {SYMSEED_OPERATORS(SYMSEED_LABEL) && leaf, &&leaf, &&constant};
 #undef SYMSEED_LABEL
   SYMSEED_NEXT
 #else
 next:
   if (position == 0) return {-1, stack[0], 0, 0};
   token = tokens[--position];
-#define SYMSEED_CASE(opcode) \
-  case opcode:               \
-    goto operator_##opcode;
+#define SYMSEED_CASE(Op)             \
+  case static_cast<int>(Opcode::Op): \
+    goto code_of_##Op;
   switch (kinds[token]) {
-    SYMSEED_EACH_OPERATOR(SYMSEED_CASE)
+    SYMSEED_OPERATORS(SYMSEED_CASE)
     case kConstant:
       goto constant;
     default:
@@ -133,11 +124,10 @@ constant:
     *top++ = out;
     SYMSEED_NEXT
   }
-  SYMSEED_EACH_OPERATOR(SYMSEED_OPERATOR)
+  SYMSEED_OPERATORS(SYMSEED_CODE)
 }
 
-#undef SYMSEED_EACH_OPERATOR
-#undef SYMSEED_OPERATOR
+#undef SYMSEED_CODE
 #undef SYMSEED_NEXT
 
 // The paper's problems have 20 points, three groups of eight.

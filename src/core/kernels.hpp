@@ -7,11 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "opcodes.hpp"
+
 namespace symseed {
 
 using Token = std::uint16_t;
-
-inline constexpr int kOperatorCount = 23;
 
 // What a token is: an operator's opcode, or one of these.
 inline constexpr std::uint8_t kVariable = kOperatorCount;

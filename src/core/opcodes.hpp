@@ -1,12 +1,33 @@
 // The operators: name, arity, complexity, action on dimensions, value and derivative of each. The one definition;
 // Python reads this table.
 //
-// To add one: write its struct, append it to `Operators`. `value` works on vectors; where it gives NaN for arguments
-// that the operator does take, `exact` says what it is (elementary.hpp). `slope` is the partial derivative by each
-// argument, given the arguments and the value. `inverse` is the argument that gives a wanted value, on its principal
-// branch, NaN where there is none (`inverse_a` and `inverse_b` also know the other argument); an operator without it
-// has no inverse. Complexities are those of the authors' released code; pow, min and max are ours.
+// To add one: write its struct, and append its name to the list below. `value` works on vectors; where it gives NaN for
+// arguments that the operator does take, `exact` says what it is (elementary.hpp). `slope` is the partial derivative by
+// each argument, given the arguments and the value. `inverse` is the argument that gives a wanted value, on its
+// principal branch, NaN where there is none (`inverse_a` and `inverse_b` also know the other argument); an operator
+// without it has no inverse. Complexities are those of the authors' released code; pow, min and max are ours.
 #pragma once
+
+// Every operator by the name of its struct; its opcode is its place here. A macro, because the labels to which
+// kernels.cpp jumps can only be made from text.
+// clang-format off
+#define SYMSEED_OPERATORS(X)                                                                                       \
+  X(Add) X(Sub) X(Mul) X(Div) X(Pow) X(Min) X(Max) X(Sin) X(Cos) X(Tan) X(Exp) X(Log) X(Sqrt) X(Square) X(Cube)    \
+  X(Quartic) X(Inv) X(Neg) X(Abs) X(Tanh) X(Sigmoid) X(Expneg) X(Logabs)
+// clang-format on
+
+namespace symseed {
+
+#define SYMSEED_NAMED(Op) Op,
+enum class Opcode : int { SYMSEED_OPERATORS(SYMSEED_NAMED) count };
+#undef SYMSEED_NAMED
+
+inline constexpr int kOperatorCount = static_cast<int>(Opcode::count);
+
+}  // namespace symseed
+
+// The structs themselves, for files that say with which vectors they compute; all others need their number only.
+#ifdef SYMSEED_ISA
 
 #include <tuple>
 
@@ -226,8 +247,13 @@ struct Logabs {
   static Vec inverse(Vec wanted) { return exp(wanted); }
 };
 
-// An operator's opcode is its place in this list.
-using Operators = std::tuple<Add, Sub, Mul, Div, Pow, Min, Max, Sin, Cos, Tan, Exp, Log, Sqrt, Square, Cube, Quartic,
-                             Inv, Neg, Abs, Tanh, Sigmoid, Expneg, Logabs>;
+// The structs in the order of their opcodes.
+template <class None, class... Ops>
+using Listed = std::tuple<Ops...>;
+#define SYMSEED_AND(Op) , Op
+using Operators = Listed<void SYMSEED_OPERATORS(SYMSEED_AND)>;
+#undef SYMSEED_AND
 
 }  // namespace symseed::SYMSEED_ISA
+
+#endif
