@@ -20,7 +20,7 @@ import string
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -38,9 +38,15 @@ from strategies import NASTY_NAMES, names
 from symseed import Expression, Library, SearchSpace, SettingsError
 from symseed.arrays import Floats
 from symseed.errors import DataError
-from symseed.export.graphs import ONNX_OPERATORS, to_numpy, to_onnx, to_torch, torch_operators
-from symseed.export.languages import BY_NUMBER, BY_WHOLE, EXCEL, JULIA, OF_POSITIVE, PYTHON, C
+from symseed.export import libraries
+from symseed.export import source as exporter
+from symseed.export.graphs import to_numpy, to_onnx, to_torch
+from symseed.export.languages import BY_NUMBER, BY_WHOLE, EXCEL, JULIA, OF_POSITIVE, PYTHON, C, Form, Language, Piece
+from symseed.export.notation import to_mathml
 from symseed.export.source import FORMATS, export
+from symseed.language import derived
+from symseed.language.derived import DERIVED
+from symseed.language.functions import Expansion
 from symseed.language.row import Row
 from symseed.language.tokens import OPERATORS, Token, TokenKind
 from symseed.text import for_comment
@@ -295,23 +301,11 @@ def test_the_comparison_leaves_out_few_points_and_allows_more_at_few(cases: list
 
 
 @pytest.mark.parametrize("name", LANGUAGES)
-def test_every_operator_has_its_form_in_every_language(name: str) -> None:
-    assert set(LANGUAGES[name].forms) - {BY_WHOLE, BY_NUMBER, OF_POSITIVE} == set(OPERATORS)
+def test_the_forms_of_a_language_have_their_operators_arguments(name: str) -> None:
     for operator, form in LANGUAGES[name].forms.items():
         arity = OPERATORS[operator].arity if operator in OPERATORS else 2
+        assert operator in OPERATORS or operator in {BY_WHOLE, BY_NUMBER, OF_POSITIVE}
         assert set(re.findall(r"\{(\w)", form.template)) == set("ab"[:arity])
-
-
-def test_every_operator_has_its_form_in_onnx_and_in_torch() -> None:
-    assert set(ONNX_OPERATORS) == set(OPERATORS)
-    assert set(torch_operators(Stand())) == set(OPERATORS)
-
-
-class Stand:
-    """In the place of a module that need not be installed."""
-
-    def __getattr__(self, name: str) -> str:
-        return name
 
 
 def test_the_numpy_function_has_the_very_values_of_the_formula(cases: list[Case]) -> None:
@@ -419,6 +413,118 @@ def _sympy_value(node: ast.expr, scope: dict[str, float]) -> Any:
         if name == "Rational":
             return mpmath.mpf(ast.literal_eval(node.args[0])) / ast.literal_eval(node.args[1])
         return functions[name](*(_sympy_value(argument, scope) for argument in node.args))
+
+
+# --- Derived operators -----------------------------------------------------------------------------------------------
+
+SOURCES = {"python": "PYTHON", "c": "C", "julia": "JULIA", "excel": "EXCEL"}
+
+
+def values_in(notation: str, expression: Expression, X: Floats, folder: Path) -> Floats:
+    """A formula's values in a notation; its variables are the columns of X, and all occur."""
+    text = export(expression, notation) if notation in FORMATS else ""
+    if notation == "python":
+        return np.asarray(load(folder / f"formula_{len(list(folder.glob('*.py')))}.py", text).formula(*X.T))
+    if notation == "c":
+        return called(compiled(folder, [text]).formula, X.tolist())
+    if notation == "julia":
+        return np.array([notations.julia(text)(*row) for row in X])
+    if notation == "excel":
+        formula = notations.excel(text.splitlines()[0])
+        return np.array([formula(dict(zip(["A2", "B2"], row, strict=False))) for row in X.tolist()])
+    if notation == "sympy":
+        tree = ast.parse(text, mode="eval").body
+        return np.array([float(_sympy_value(tree, dict(zip(["x1", "x2"], row, strict=False)))) for row in X.tolist()])
+    if notation == "torch":
+        torch: Any = pytest.importorskip("torch")
+        return np.asarray(to_torch(expression)(torch.tensor(X)).detach().numpy())
+    assert notation == "onnx"
+    evaluator: Any = pytest.importorskip("onnx.reference").ReferenceEvaluator
+    return np.asarray(evaluator(to_onnx(expression)).run(None, {"X": X})[0])
+
+
+def without_forms_of_derived_operators(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave every notation the forms of primitive operators only."""
+    for name, constant in SOURCES.items():
+        forms = {operator: form for operator, form in LANGUAGES[name].forms.items() if operator not in DERIVED}
+        monkeypatch.setattr(exporter, constant, replace(LANGUAGES[name], forms=forms))
+
+    def with_expansions(own: Any, number: Any) -> Any:
+        return derived.with_expansions({name: form for name, form in own.items() if name not in DERIVED}, number)
+
+    monkeypatch.setattr(libraries, "with_expansions", with_expansions)
+
+
+@pytest.mark.parametrize("notation", [*SOURCES, "sympy", "torch", "onnx"])
+def test_a_derived_operator_without_a_form_is_written_by_its_expansion(
+    notation: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    without_forms_of_derived_operators(monkeypatch)
+    library = Library.of([*DERIVED, "sub", "mul", "log"], 2)
+    X = np.random.default_rng(2).uniform([0.6, -3.0], [4.0, 3.0], (12, 2))
+    for name in DERIVED:
+        for text in (f"{name}(x1 - x2)", f"{name}(log(x1)) * x2 - {name}(x1 * x2)"):
+            expression = Expression.parse(text, library)
+            found = values_in(notation, expression, X, tmp_path)
+            np.testing.assert_allclose(found, expression.evaluate(X), rtol=1e-12, err_msg=f"{text} in {notation}")
+
+
+@pytest.mark.parametrize("notation", [*SOURCES, "sympy", "torch", "onnx"])
+def test_an_operator_that_has_only_an_expansion_is_exported(notation: str, hyper: Token, tmp_path: Path) -> None:
+    library = Library((*Library.of(["sub", "mul", "neg"], 2).tokens, hyper))
+    X = np.random.default_rng(2).uniform([0.5, 0.1], [2.0, 0.4], (12, 2))
+    for text in ("hyper(x1 - x2)", "hyper(hyper(x1)) - x2 * hyper(-x2)"):
+        expression = Expression.parse(text, library)
+        assert np.isfinite(expression.evaluate(X)).all()
+        found = values_in(notation, expression, X, tmp_path)
+        np.testing.assert_allclose(found, expression.evaluate(X), rtol=1e-12, err_msg=f"{text} in {notation}")
+
+
+def test_an_operator_that_has_only_an_expansion_is_written_as_that(hyper: Token) -> None:
+    library = Library((*Library.of(["sub"], ["x", "y"]).tokens, hyper))
+    expression = Expression.parse("hyper(x - y)", library)
+    assert "t1 = x - y\n" in export(expression, "python"), "its argument is computed once"
+    assert "return (np.exp(t1) - np.exp(-t1)) / (np.exp(t1) + np.exp(-t1))\n" in export(expression, "python")
+    assert "return (exp(t1) - exp(-t1)) / (exp(t1) + exp(-t1));\n" in export(expression, "c")
+    assert export(expression, "excel").startswith("=(EXP(A2-B2)-EXP(-(A2-B2)))/(EXP(A2-B2)+EXP(-(A2-B2)))\n")
+    assert "e^{" in export(expression, "latex")
+    assert "<mi>x</mi>" in to_mathml(expression)
+
+
+def test_a_form_made_of_others_brings_what_they_need() -> None:
+    """Definitions of Julia's, brackets, and +0 after a cell in Excel's MIN."""
+    x = Piece("x")
+
+    def written(language: Language, expansion: Expansion) -> Form:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(derived, "DERIVED", {"toy": expansion})
+            return language.form("toy", [x, x])
+
+    both = written(LANGUAGES["julia"], ("add", "log", 0, "mul", "sin", 1, "log", 1))
+    assert both.template == "_log({a}) + _sin({b}) * _log({b})"
+    assert {helper.split("(")[0] for helper in both.helpers} == {"_log", "_sin"}
+    assert written(LANGUAGES["excel"], ("min", 0, "add", 1, -2.5)).template == "MIN({a:v},{b:1}+-2.5)"
+    assert written(LANGUAGES["c"], ("sub", 0, "sub", -1.0, 1)).template == "{a:1} - (-1.0 - {b:2})"
+    assert written(LANGUAGES["python"], ("pow", "add", 0, 1, 2.0)).template == "({a:1} + {b:2}) ** 2.0"
+    assert written(LANGUAGES["c"], ("pow", 0, 1)) == LANGUAGES["c"].forms["pow"]
+
+
+def test_what_is_written_by_expansions_reads_as_it_did() -> None:
+    library = Library.of([*DERIVED, "add"], ["x", "y"])
+
+    def value(text: str, notation: str) -> str:
+        return re.search("return (.*)|^=(.*)", export(Expression.parse(text, library), notation), re.M)[0]  # type: ignore[index]
+
+    assert value("sigmoid(x + y)", "python") == "return 1.0 / (1.0 + np.exp(-(x + y)))"
+    assert value("logabs(x) + expneg(y)", "python") == "return np.log(np.abs(x)) + np.exp(-y)"
+    assert value("inv(x + y)", "julia") == "return 1.0 / (x + y)"
+    assert value("logabs(x)", "julia") == "return log(abs(x))"
+    assert value("logabs(x) + expneg(y)", "excel") == "=LN(ABS(A2))+EXP(-B2)"
+    assert value("inv(x)", "excel") == "=1/A2"
+    assert value("square(x)", "python") == "return x ** 2"
+    assert value("square(x)", "c") == "return x * x;"
+    assert value("cube(x)", "c") == "return x * x * x;"
+    assert value("quartic(x)", "c") == "return x * x * (x * x);"
 
 
 # --- PyTorch and ONNX ------------------------------------------------------------------------------------------------

@@ -15,38 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+import reference
 from strategies import expressions, libraries
 from symseed import DataError, Expression, Library
 from symseed.language.row import Row
 from symseed.language.tokens import OPERATORS, TokenKind
 
 ABC = Library.of(list(OPERATORS), ["a", "b", "c"], constants=True)
-
-FORMULAS: dict[str, Callable[..., Any]] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "div": np.divide,
-    "pow": np.power,
-    "min": np.minimum,
-    "max": np.maximum,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tan": np.tan,
-    "exp": np.exp,
-    "log": np.log,
-    "sqrt": np.sqrt,
-    "square": np.square,
-    "cube": lambda a: a**3,
-    "quartic": lambda a: a**4,
-    "inv": np.reciprocal,
-    "neg": np.negative,
-    "abs": np.abs,
-    "tanh": np.tanh,
-    "sigmoid": lambda a: 1.0 / (1.0 + np.exp(-a)),
-    "expneg": lambda a: np.exp(-a),
-    "logabs": lambda a: np.log(np.abs(a)),
-}
 
 
 def parse(text: str, library: Library = ABC) -> Expression:
@@ -187,17 +162,13 @@ def test_an_expression_cannot_be_changed() -> None:
         parse("a").ids = (1,)  # type: ignore[misc]
 
 
-def test_every_operator_has_a_formula_here() -> None:
-    assert list(FORMULAS) == list(OPERATORS)
-
-
 @pytest.mark.parametrize("name", OPERATORS)
-def test_an_operator_has_the_values_of_its_numpy_formula(name: str) -> None:
+def test_an_operator_has_the_values_of_its_numpy_twin(name: str) -> None:
     grid = np.array([-700.0, -3.0, -1.5, -1.0, -0.25, 0.0, 1e-3, 0.5, 1.0, 2.0, np.pi, 30.0, 710.0])
     arity = OPERATORS[name].arity
     X = np.array(np.meshgrid(*[grid] * arity)).reshape(arity, -1).T
     with np.errstate(all="ignore"):
-        expected = FORMULAS[name](*X.T)
+        expected = reference.OPERATORS[name].value(*X.T)
     expected[~np.isfinite(expected)] = np.nan
     values = Expression.parse_prefix(" ".join([name, "x1", "x2"][: arity + 1]), Library.of([name], arity)).evaluate(X)
     np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-300)

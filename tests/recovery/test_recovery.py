@@ -22,8 +22,11 @@ from strategies import NASTY_NAMES, expressions
 from symseed import Dataset, Expression, Library
 from symseed.errors import DataError, SettingsError
 from symseed.language.row import Row
-from symseed.language.tokens import OPERATORS
+from symseed.language.tokens import OPERATORS, Token
+from symseed.language.words import words
 from symseed.recovery.checker import Checker, Recovery, Verdict, check
+from symseed.recovery.precision import AGREEMENT, compare
+from symseed.recovery.proof import proof
 
 KOZA = ["add", "sub", "mul", "div", "sin", "cos", "exp", "log"]
 EVERYTHING = Library.of([*OPERATORS, 1.0, 2.0], 3, constants=True)
@@ -120,6 +123,20 @@ def test_a_target_written_with_the_paper_s_tokens_is_recovered(checker: Checker,
 def test_every_operator_is_understood(checker: Checker, case: Case) -> None:
     recovery = verify(checker, case)
     assert recovery.verdict is Verdict.EXACT, recovery
+
+
+def test_an_operator_that_has_only_an_expansion_has_values_to_sixty_digits_and_is_proved(hyper: Token) -> None:
+    library = Library((*EVERYTHING.tokens, hyper))
+    expression, other = (Expression.parse(text, library) for text in ("x2 * hyper(x1 / 2)", "x2 * hyper(x1 / 3)"))
+    target = formula("x2 * (1 - 2 / (exp(x1) + 1))")
+    data = samples(target, -1, 1)
+    comparison = compare(expression, target, data)
+    assert len(comparison.points) > 40
+    assert comparison.largest <= AGREEMENT
+    asked = (words(target), comparison.signs, comparison.points[:4])
+    assert proof(words(expression), *asked).startswith("sympy: the difference is 0 by")
+    assert compare(other, target, data).largest > 0.1
+    assert not proof(words(other), *asked)
 
 
 def test_the_sign_of_the_data_is_a_condition_and_the_evidence_says_so(checker: Checker) -> None:

@@ -1,6 +1,6 @@
 """Formulas as objects that compute: a NumPy function, a PyTorch module, an ONNX model.
 
-M rows, V columns of the data. PyTorch and ONNX are imported when they are asked for. Like the texts of `exporting`,
+M rows, V columns of the data. PyTorch and ONNX are imported when they are asked for. Like the texts of `source`,
 their graphs go on with plain IEEE values where `Expression.evaluate` says NaN: an infinity may vanish (1 / inf), a NaN
 may not.
 """
@@ -11,20 +11,19 @@ import importlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from symseed.arrays import floats
 from symseed.errors import DataError, SettingsError
+from symseed.export.libraries import Tensor, onnx_operators, torch_operators
 from symseed.export.source import check, variables
 from symseed.language.expression import Expression
 from symseed.language.tokens import TokenKind
 from symseed.text import for_comment
 
-Tensor: TypeAlias = Any
-"""PyTorch's and ONNX's types are not at hand where these are not installed."""
 _OPSET = 17
 _IR_VERSION = 8  # the oldest that has this opset, so that older readers take it too
 
@@ -124,35 +123,6 @@ def _restored(expression: Expression, constants: Tensor) -> Tensor:
     return module
 
 
-def torch_operators(torch: Any) -> dict[str, Callable[..., Tensor]]:
-    """Each operator of `opcodes.hpp` in PyTorch's terms."""
-    return {
-        "add": lambda a, b: a + b,
-        "sub": lambda a, b: a - b,
-        "mul": lambda a, b: a * b,
-        "div": lambda a, b: a / b,
-        "pow": lambda a, b: torch.pow(a, b) + 0.0 * a + 0.0 * b,  # 1 ** NaN and NaN ** 0 are 1
-        "min": torch.minimum,
-        "max": torch.maximum,
-        "sin": torch.sin,
-        "cos": torch.cos,
-        "tan": torch.tan,
-        "exp": torch.exp,
-        "log": torch.log,
-        "sqrt": torch.sqrt,
-        "square": lambda a: a * a,
-        "cube": lambda a: a * a * a,
-        "quartic": lambda a: (a * a) * (a * a),
-        "inv": lambda a: 1.0 / a,
-        "neg": lambda a: -a,
-        "abs": torch.abs,
-        "tanh": torch.tanh,
-        "sigmoid": torch.sigmoid,
-        "expneg": lambda a: torch.exp(-a),
-        "logabs": lambda a: torch.log(torch.abs(a)),
-    }
-
-
 class _Graph:
     """An ONNX graph while it is built; values are known by their names."""
 
@@ -174,40 +144,6 @@ class _Graph:
         return str(self.numbers[-1].name)
 
 
-ONNX_OPERATORS: dict[str, Callable[..., str]] = {
-    "add": lambda graph, a, b: graph("Add", a, b),
-    "sub": lambda graph, a, b: graph("Sub", a, b),
-    "mul": lambda graph, a, b: graph("Mul", a, b),
-    "div": lambda graph, a, b: graph("Div", a, b),
-    # 1 ** NaN and NaN ** 0 are 1, so both are added, times 0.
-    "pow": lambda graph, a, b: graph("Add", graph("Add", graph("Pow", a, b), _naught(graph, a)), _naught(graph, b)),
-    "min": lambda graph, a, b: graph("Min", a, b),
-    "max": lambda graph, a, b: graph("Max", a, b),
-    "sin": lambda graph, a: graph("Sin", a),
-    "cos": lambda graph, a: graph("Cos", a),
-    "tan": lambda graph, a: graph("Div", graph("Sin", a), graph("Cos", a)),  # onnxruntime has no Tan of float64
-    "exp": lambda graph, a: graph("Exp", a),
-    "log": lambda graph, a: graph("Log", a),
-    "sqrt": lambda graph, a: graph("Sqrt", a),
-    "square": lambda graph, a: graph("Mul", a, a),
-    "cube": lambda graph, a: graph("Mul", graph("Mul", a, a), a),
-    "quartic": lambda graph, a: graph("Mul", graph("Mul", a, a), graph("Mul", a, a)),
-    "inv": lambda graph, a: graph("Reciprocal", a),
-    "neg": lambda graph, a: graph("Neg", a),
-    "abs": lambda graph, a: graph("Abs", a),
-    "tanh": lambda graph, a: graph("Tanh", a),
-    # onnxruntime's Sigmoid is 0 at -40.
-    "sigmoid": lambda graph, a: graph("Reciprocal", graph("Add", graph("Exp", graph("Neg", a)), graph.number(1.0))),
-    "expneg": lambda graph, a: graph("Exp", graph("Neg", a)),
-    "logabs": lambda graph, a: graph("Log", graph("Abs", a)),
-}
-"""Each operator of `opcodes.hpp` in ONNX's terms."""
-
-
-def _naught(graph: _Graph, a: str) -> str:
-    return graph("Mul", a, graph.number(0.0))
-
-
 def to_onnx(expression: Expression, columns: int | None = None) -> Tensor:
     """Return a formula as an ONNX model of float64, opset 17: its input `X` is `(M, V)`, its output `y` is `(M,)`.
 
@@ -219,8 +155,9 @@ def to_onnx(expression: Expression, columns: int | None = None) -> Tensor:
     """
     onnx = _installed("onnx", "ONNX")
     expression = expression.expanded()
-    check(expression, ONNX_OPERATORS, "ONNX")
     graph = _Graph(onnx)
+    operators = onnx_operators(graph)
+    check(expression, operators, "ONNX")
     waiting: list[str] = []
     for token, value in zip(reversed(expression.tokens), reversed(expression.constants), strict=True):
         if token.kind is TokenKind.VARIABLE:
@@ -228,7 +165,7 @@ def to_onnx(expression: Expression, columns: int | None = None) -> Tensor:
         elif token.arity == 0:
             waiting.append(graph.number(float(value if token.kind is TokenKind.CONSTANT else token.value)))
         else:
-            waiting.append(ONNX_OPERATORS[token.name](graph, *(waiting.pop() for _ in range(token.arity))))
+            waiting.append(operators[token.name](*(waiting.pop() for _ in range(token.arity))))
     # A formula without variables has as many values as there are rows.
     graph("Expand", waiting[0], graph("Shape", "X", start=0, end=1), output="y")
 

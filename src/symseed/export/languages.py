@@ -1,13 +1,19 @@
-"""Notations to export formulas to: how Python, C, Julia and Excel write each operator, and which words they use."""
+"""Notations to export formulas to: how Python, C, Julia and Excel write each operator, and which words they use.
+
+A derived operator needs a form only where its expansion (`language.derived`) would be worse: longer, or less exact.
+"""
 
 from __future__ import annotations
 
 import builtins
 import functools
 import keyword
+import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+
+from symseed.language import derived
 
 # How tightly a text's outermost operator binds.
 SUM, PRODUCT, NEGATIVE, POWER, ATOM = range(1, 6)
@@ -24,8 +30,12 @@ class Form:
 
     template: str
     binding: int = ATOM
-    helper: str = ""
-    """A definition that the template needs."""
+    helpers: tuple[str, ...] = ()
+    """Definitions that the template needs."""
+
+    def of(self, arguments: Sequence[Piece]) -> str:
+        """Return the text of the operator and its arguments."""
+        return self.template.format(**dict(zip("ab", arguments, strict=False)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +50,26 @@ class Piece:
     is_closed: bool = False
     """Whether there is no variable in it."""
 
+    @classmethod
+    def of_number(cls, number: float) -> Piece:
+        """Write a number."""
+        return cls(repr(number), NEGATIVE if math.copysign(1.0, number) < 0.0 else ATOM, 0, number, is_closed=True)
+
     def __format__(self, spec: str) -> str:
         """Write it into a form; `v` is for Excel's MIN and MAX, which skip a cell of text unless it is added to."""
         if spec == "v":
             return f"{self.text}+0" if self.depth == 0 and self.number is None else self.text
         return self.text if not spec or self.binding >= int(spec) else f"({self.text})"
+
+
+class _Slot(Piece):
+    """An argument of a form that is made of others: it stays one, to be put in brackets as its place there asks."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        """Write the argument's own place in a template."""
+        return f"{{{self.text}:{spec}}}" if spec else f"{{{self.text}}}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,8 +91,41 @@ class Language:
     @functools.cached_property
     def words(self) -> frozenset[str]:
         """Every word that has a meaning already, those of the forms among them."""
-        written = " ".join(f"{form.template} {form.helper}" for form in self.forms.values())
+        written = " ".join(" ".join((form.template, *form.helpers)) for form in self.forms.values())
         return frozenset([*self.reserved, *re.findall(r"\w+", written)])
+
+    @property
+    def operators(self) -> frozenset[str]:
+        """Every operator that can be written."""
+        return frozenset([*self.forms, *derived.DERIVED])
+
+    def form(self, name: str, arguments: Sequence[Piece]) -> Form:
+        """Return an operator's form, or a simpler one where an argument of pow is a number that makes it possible.
+
+        A derived operator that has none is written by its expansion.
+        """
+        kinds = []
+        if name == "pow":
+            base, exponent = (piece.number for piece in arguments)
+            if exponent:
+                kinds = [BY_WHOLE, BY_NUMBER] if exponent.is_integer() else [BY_NUMBER]
+            elif base is not None and base > 0.0 and base != 1.0:
+                kinds = [OF_POSITIVE]
+        own = (self.forms[kind] for kind in [*kinds, name] if kind in self.forms)
+        return next(own, None) or self._expanded(name, len(arguments))
+
+    def _expanded(self, name: str, arity: int) -> Form:
+        """Make a form of those of an expansion."""
+        helpers: dict[str, None] = {}
+
+        def apply(step: str, arguments: Sequence[Piece]) -> Piece:
+            form = self.form(step, arguments)
+            helpers.update(dict.fromkeys(form.helpers))
+            return Piece(form.of(arguments), form.binding, depth=1)
+
+        slots: list[Piece] = [_Slot(letter) for letter in "ab"[:arity]]
+        whole = derived.written_out(name, slots, apply, Piece.of_number)
+        return Form(whole.text, whole.binding, tuple(helpers))
 
 
 def _words(text: str) -> frozenset[str]:
@@ -106,16 +164,9 @@ C = Language(
         "exp": Form("exp({a})"),
         "log": Form("log({a})"),
         "sqrt": Form("sqrt({a})"),
-        "square": Form("{a:2} * {a:3}", PRODUCT),
-        "cube": Form("{a:2} * {a:3} * {a:3}", PRODUCT),
-        "quartic": Form("({a:2} * {a:3}) * ({a:2} * {a:3})", PRODUCT),
-        "inv": Form("1.0 / {a:3}", PRODUCT),
         "neg": Form("-{a:5}", NEGATIVE),
         "abs": Form("fabs({a})"),
         "tanh": Form("tanh({a})"),
-        "sigmoid": Form("1.0 / (1.0 + exp(-{a:5}))", PRODUCT),
-        "expneg": Form("exp(-{a:5})"),
-        "logabs": Form("log(fabs({a}))"),
     },
 )
 
@@ -143,13 +194,9 @@ PYTHON = Language(
         "square": Form("{a:5} ** 2", POWER),
         "cube": Form("{a:5} ** 3", POWER),
         "quartic": Form("{a:5} ** 4", POWER),
-        "inv": Form("1.0 / {a:3}", PRODUCT),
         "neg": Form("-{a:5}", NEGATIVE),
         "abs": Form("np.abs({a})"),
         "tanh": Form("np.tanh({a})"),
-        "sigmoid": Form("1.0 / (1.0 + np.exp(-{a:5}))", PRODUCT),
-        "expneg": Form("np.exp(-{a:5})"),
-        "logabs": Form("np.log(np.abs({a}))"),
     },
 )
 
@@ -169,27 +216,24 @@ JULIA = Language(
         "div": Form("{a:2} / {b:3}", PRODUCT),
         "pow": Form(
             "_pow({a}, {b})",
-            helper="_pow(a, b) = isnan(a) || isnan(b) || (a < 0 && !isinteger(b)) ? NaN : a^b",
+            helpers=("_pow(a, b) = isnan(a) || isnan(b) || (a < 0 && !isinteger(b)) ? NaN : a^b",),
         ),
         BY_WHOLE: Form("{a:5}^{b:5}", POWER),
         OF_POSITIVE: Form("{a:5}^{b:5}", POWER),
         "min": Form("min({a}, {b})"),
         "max": Form("max({a}, {b})"),
-        "sin": Form("_sin({a})", helper="_sin(a) = isinf(a) ? NaN : sin(a)"),
-        "cos": Form("_cos({a})", helper="_cos(a) = isinf(a) ? NaN : cos(a)"),
-        "tan": Form("_tan({a})", helper="_tan(a) = isinf(a) ? NaN : tan(a)"),
+        "sin": Form("_sin({a})", helpers=("_sin(a) = isinf(a) ? NaN : sin(a)",)),
+        "cos": Form("_cos({a})", helpers=("_cos(a) = isinf(a) ? NaN : cos(a)",)),
+        "tan": Form("_tan({a})", helpers=("_tan(a) = isinf(a) ? NaN : tan(a)",)),
         "exp": Form("exp({a})"),
-        "log": Form("_log({a})", helper="_log(a) = a < 0 ? NaN : log(a)"),
-        "sqrt": Form("_sqrt({a})", helper="_sqrt(a) = a < 0 ? NaN : sqrt(a)"),
+        "log": Form("_log({a})", helpers=("_log(a) = a < 0 ? NaN : log(a)",)),
+        "sqrt": Form("_sqrt({a})", helpers=("_sqrt(a) = a < 0 ? NaN : sqrt(a)",)),
         "square": Form("{a:5}^2", POWER),
         "cube": Form("{a:5}^3", POWER),
         "quartic": Form("{a:5}^4", POWER),
-        "inv": Form("1.0 / {a:3}", PRODUCT),
         "neg": Form("-{a:5}", NEGATIVE),
         "abs": Form("abs({a})"),
         "tanh": Form("tanh({a})"),
-        "sigmoid": Form("1.0 / (1.0 + exp(-{a:5}))", PRODUCT),
-        "expneg": Form("exp(-{a:5})"),
         "logabs": Form("log(abs({a}))"),
     },
 )
@@ -224,7 +268,5 @@ EXCEL = Language(
         "abs": Form("ABS({a})"),
         "tanh": Form("TANH({a})"),
         "sigmoid": Form("EXP(MIN({a:v},0))/(1+EXP(-ABS({a})))", PRODUCT),
-        "expneg": Form("EXP(-{a:5})"),
-        "logabs": Form("LN(ABS({a}))"),
     },
 )

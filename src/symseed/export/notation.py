@@ -10,17 +10,14 @@ import html
 import re
 import string
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
 
 from symseed.errors import SettingsError
+from symseed.export.libraries import Sym, sympy_operators
 from symseed.language.expression import Expression
 from symseed.language.row import Row
-from symseed.language.tokens import Token, TokenKind
+from symseed.language.tokens import OPERATORS, Token, TokenKind
 from symseed.language.words import CONSTANT, LITERAL, VARIABLE, Word, words
 from symseed.text import code_point
-
-Sym: TypeAlias = Any
-"""A sympy expression: sympy has no types."""
 
 DIGITS = 4
 """Significant digits of numbers that are for the eye."""
@@ -154,9 +151,12 @@ def build(
 ) -> Sym:
     """Return the sympy expression of a prefix; `number` says what a literal or constant stands for.
 
-    `own` has further operators, as `_operators` has them.
+    `own` has further operators, each with its arity.
     """
-    operators = {**_operators(), **(own or {})}
+    import sympy
+
+    own = own or {}
+    operators = sympy_operators(sympy, lambda value: number(LITERAL, repr(value)))
     waiting: list[Sym] = []
     for kind, value in reversed(sequence):
         if kind == VARIABLE:
@@ -164,40 +164,9 @@ def build(
         elif kind in (LITERAL, CONSTANT):
             waiting.append(number(kind, value))
         else:
-            arity, function = operators[kind]
+            arity, function = own[kind] if kind in own else (OPERATORS[kind].arity, operators[kind])
             waiting.append(function(*(waiting.pop() for _ in range(arity))))
     return waiting[0]
-
-
-def _operators() -> dict[str, tuple[int, Callable[..., Sym]]]:
-    """Each operator of `opcodes.hpp` in sympy's terms, with its arity."""
-    import sympy
-
-    return {
-        "add": (2, lambda a, b: a + b),
-        "sub": (2, lambda a, b: a - b),
-        "mul": (2, lambda a, b: a * b),
-        "div": (2, lambda a, b: a / b),
-        "pow": (2, lambda a, b: a**b),
-        "min": (2, sympy.Min),
-        "max": (2, sympy.Max),
-        "sin": (1, sympy.sin),
-        "cos": (1, sympy.cos),
-        "tan": (1, sympy.tan),
-        "exp": (1, sympy.exp),
-        "log": (1, sympy.log),
-        "sqrt": (1, sympy.sqrt),
-        "square": (1, lambda a: a**2),
-        "cube": (1, lambda a: a**3),
-        "quartic": (1, lambda a: a**4),
-        "inv": (1, lambda a: 1 / a),
-        "neg": (1, lambda a: -a),
-        "abs": (1, sympy.Abs),
-        "tanh": (1, sympy.tanh),
-        "sigmoid": (1, lambda a: 1 / (1 + sympy.exp(-a))),
-        "expneg": (1, lambda a: sympy.exp(-a)),
-        "logabs": (1, lambda a: sympy.log(sympy.Abs(a))),
-    }
 
 
 def _escaped(name: str) -> str:

@@ -21,20 +21,7 @@ from dataclasses import dataclass, replace
 
 from symseed.errors import SettingsError, did_you_mean
 from symseed.export import notation
-from symseed.export.languages import (
-    ATOM,
-    BY_NUMBER,
-    BY_WHOLE,
-    EXCEL,
-    JULIA,
-    NEGATIVE,
-    OF_POSITIVE,
-    PYTHON,
-    C,
-    Form,
-    Language,
-    Piece,
-)
+from symseed.export.languages import ATOM, EXCEL, JULIA, PYTHON, C, Language, Piece
 from symseed.language.expression import Expression
 from symseed.language.tokens import OPERATORS, Token, TokenKind
 from symseed.text import for_comment
@@ -121,7 +108,7 @@ class _Body:
 
 def _body(expression: Expression, language: Language, names: Mapping[Token, str]) -> _Body:
     """Write a formula in a language."""
-    check(expression, language.forms, language.title)
+    check(expression, language.operators, language.title)
     statements: list[str] = []
 
     def held(piece: Piece) -> Piece:
@@ -137,7 +124,7 @@ def _body(expression: Expression, language: Language, names: Mapping[Token, str]
         if token.arity == 0:
             waiting.append(_leaf(token, value, names))
             continue
-        form = _form(language, token, arguments)
+        form = language.form(token.name, arguments)
         is_closed = all(piece.is_closed for piece in arguments)
         if is_closed:
             arguments = [_computed(piece, language) for piece in arguments]
@@ -148,9 +135,8 @@ def _body(expression: Expression, language: Language, names: Mapping[Token, str]
                 else piece
                 for letter, piece in zip("ab", arguments, strict=False)
             ]
-        if form.helper:
-            helpers[form.helper] = None
-        text = form.template.format(**dict(zip("ab", arguments, strict=False)))
+        helpers.update(dict.fromkeys(form.helpers))
+        text = form.of(arguments)
         if language.longest and len(text) > language.longest:  # here, because what is written twice grows fast
             raise SettingsError(
                 f"The text of {language.title} has at most {language.longest} characters, but this one would have "
@@ -164,8 +150,7 @@ def _body(expression: Expression, language: Language, names: Mapping[Token, str]
 def _leaf(token: Token, value: float, names: Mapping[Token, str]) -> Piece:
     if token.kind is TokenKind.VARIABLE:
         return Piece(names[token])
-    number = float(value if token.kind is TokenKind.CONSTANT else token.value)
-    return Piece(repr(number), NEGATIVE if math.copysign(1.0, number) < 0.0 else ATOM, 0, number, is_closed=True)
+    return Piece.of_number(float(value if token.kind is TokenKind.CONSTANT else token.value))
 
 
 def _computed(piece: Piece, language: Language) -> Piece:
@@ -173,18 +158,6 @@ def _computed(piece: Piece, language: Language) -> Piece:
     if piece.number is None or language.closed_number == "{text}":
         return piece
     return replace(piece, text=language.closed_number.format(text=piece.text), binding=ATOM)
-
-
-def _form(language: Language, token: Token, arguments: Sequence[Piece]) -> Form:
-    """Return an operator's form, or a simpler one where an argument of pow is a number that makes it possible."""
-    kinds = []
-    if token.name == "pow":
-        base, exponent = (piece.number for piece in arguments)
-        if exponent:
-            kinds = [BY_WHOLE, BY_NUMBER] if exponent.is_integer() else [BY_NUMBER]
-        elif base is not None and base > 0.0 and base != 1.0:
-            kinds = [OF_POSITIVE]
-    return next(language.forms[kind] for kind in [*kinds, token.name] if kind in language.forms)
 
 
 def _sympy(expression: Expression, name: str) -> str:  # noqa: ARG001 - an expression has no name

@@ -6,19 +6,19 @@ near the origin, the same ones each time.
 
 from __future__ import annotations
 
-import fractions
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from symseed.arrays import Floats
 from symseed.data.dataset import Dataset
 from symseed.errors import SettingsError
+from symseed.export.libraries import LARGEST_BITS, OutOfReachError, Reals, UndefinedError, Value, decimal
 from symseed.language.expression import Expression
-from symseed.language.tokens import Token, TokenKind
+from symseed.language.tokens import TokenKind
 from symseed.text import for_message
 
 AGREEMENT = 1e-30
@@ -30,11 +30,7 @@ _DRAWS_PER_POINT = 8
 _ENOUGH_POINTS = 8
 _DIGITS, _MORE_DIGITS = 60, 240
 _ROUNDING = 1e-100  # what is left of a difference that more digits show to be rounding
-_LARGEST_BITS = 16_384  # values beyond 2 to this are out of reach
 _SEED = 0
-
-Value: TypeAlias = Any
-"""A number of mpmath, which has no types."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,14 +42,6 @@ class Comparison:
     evidence: str
     signs: list[int]  # of the variables: 1 or -1 where only that sign was tried, else 0
     condition: str  # the same in words
-
-
-class _UndefinedError(Exception):
-    """A value that is no real number, such as log(-1) or 1/0."""
-
-
-class _OutOfReachError(Exception):
-    """A value too large to be computed to the last digit."""
 
 
 def compare(expression: Expression, target: Expression, test: Dataset) -> Comparison:
@@ -145,7 +133,7 @@ class _Comparer:
         """Return the relative difference, infinite where a value is missing; None if there is none to be had."""
         try:
             wanted = self.target.value(point, _DIGITS)
-        except (_UndefinedError, _OutOfReachError):
+        except (UndefinedError, OutOfReachError):
             return None
         try:
             given = self.expression.value(point, _DIGITS)
@@ -153,12 +141,12 @@ class _Comparer:
             if self.largest > AGREEMENT or relative <= AGREEMENT:
                 return relative
             return self._confirmed(point, abs(given - wanted))
-        except _UndefinedError:
+        except UndefinedError:
             if needs_value:
                 return math.inf
             self.gaps += 1
             return None
-        except _OutOfReachError:
+        except OutOfReachError:
             return None
 
     def _confirmed(self, point: list[float], before: Value) -> float:
@@ -188,9 +176,13 @@ class _Program:
 
     def __init__(self, expression: Expression, context: Any) -> None:
         self.context = context  # of mpmath, which has no types
-        self.functions = _functions(context)
+        self.reals = Reals(context)
+        self.operators = self.reals.operators()
         values = zip(expression.tokens, expression.constants, strict=True)
-        self.steps = [(token, _fraction(token, value)) for token, value in reversed(list(values))]
+        self.steps = [
+            (token, decimal(value if token.kind is TokenKind.CONSTANT else token.value))
+            for token, value in reversed(list(values))
+        ]
         self.columns = {token.column for token in expression.tokens if token.kind is TokenKind.VARIABLE}
 
     def value(self, point: Sequence[float], digits: int) -> Value:
@@ -201,88 +193,10 @@ class _Program:
             if token.kind is TokenKind.VARIABLE:
                 waiting.append(self.context.mpf(point[token.column]))
             elif token.kind is TokenKind.OPERATOR:
-                result = self.functions[token.name](*(waiting.pop() for _ in range(token.arity)))
-                if result and self.context.mag(result) > _LARGEST_BITS:
-                    raise _OutOfReachError
+                result = self.operators[token.name](*(waiting.pop() for _ in range(token.arity)))
+                if result and self.context.mag(result) > LARGEST_BITS:
+                    raise OutOfReachError
                 waiting.append(result)
             else:
-                waiting.append(self.context.mpf(number.numerator) / number.denominator)
+                waiting.append(self.reals.number(number))
         return waiting[0]
-
-
-def _fraction(token: Token, value: float) -> fractions.Fraction:
-    """Return a number as the decimal fraction that it is written as: 0.1 is 1/10."""
-    return fractions.Fraction(repr(value if token.kind is TokenKind.CONSTANT else token.value))
-
-
-def _functions(context: Any) -> dict[str, Callable[..., Value]]:
-    """Each operator of `opcodes.hpp` over real numbers; `context` is mpmath's, without types."""
-
-    def divide(a: Value, b: Value) -> Value:
-        if not b:
-            raise _UndefinedError
-        return a / b
-
-    def logarithm(a: Value) -> Value:
-        if a <= 0:
-            raise _UndefinedError
-        return context.ln(a)
-
-    def root(a: Value) -> Value:
-        if a < 0:
-            raise _UndefinedError
-        return context.sqrt(a)
-
-    def exponential(a: Value) -> Value:
-        if a > _LARGEST_BITS:
-            raise _OutOfReachError
-        return context.exp(a)
-
-    def power(a: Value, b: Value) -> Value:
-        if not a or not b:
-            if b < 0:
-                raise _UndefinedError
-            return context.mpf(0 if b else 1)
-        if context.isint(b) and abs(b) <= 64:
-            return a ** int(b)
-        size = exponential(b * context.ln(abs(a)))
-        if a > 0:
-            return size
-        if not context.isint(b):
-            raise _UndefinedError
-        return -size if int(b) % 2 else size
-
-    def periodic(function: Callable[[Value], Value]) -> Callable[[Value], Value]:
-        def bounded(a: Value) -> Value:
-            # Of a larger argument too few digits would be left after the whole turns are taken off.
-            if a and context.mag(a) > context.prec // 3:
-                raise _OutOfReachError
-            return function(a)
-
-        return bounded
-
-    return {
-        "add": lambda a, b: a + b,
-        "sub": lambda a, b: a - b,
-        "mul": lambda a, b: a * b,
-        "div": divide,
-        "pow": power,
-        "min": min,
-        "max": max,
-        "sin": periodic(context.sin),
-        "cos": periodic(context.cos),
-        "tan": periodic(context.tan),
-        "exp": exponential,
-        "log": logarithm,
-        "sqrt": root,
-        "square": lambda a: a * a,
-        "cube": lambda a: a * a * a,
-        "quartic": lambda a: (a * a) * (a * a),
-        "inv": lambda a: divide(1, a),
-        "neg": lambda a: -a,
-        "abs": abs,
-        "tanh": context.tanh,
-        "sigmoid": lambda a: 1 / (1 + exponential(-a)),
-        "expneg": lambda a: exponential(-a),
-        "logabs": lambda a: logarithm(abs(a)),
-    }

@@ -17,7 +17,8 @@ from typing import Any
 
 import sympy
 
-from symseed.export.notation import Sym, build
+from symseed.export.libraries import Sym
+from symseed.export.notation import build
 from symseed.language.words import CONSTANT, LITERAL, Word
 from symseed.recovery.checker import significant_digits
 from symseed.recovery.precision import AGREEMENT
