@@ -6,7 +6,7 @@ SOURCES := $(shell find src CMakeLists.txt pyproject.toml README.md LICENSE -typ
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 ASAN_LIBRARIES = $(shell $${CXX:-c++} -print-file-name=libasan.so):$(shell $${CXX:-c++} -print-file-name=libstdc++.so)
 
-.PHONY: help demo test lint docs perf sanitize wheel clean
+.PHONY: help demo test lint docs perf recipe sanitize wheel clean
 
 help:  ## Say what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -31,6 +31,9 @@ docs: $(VENV)/installed $(VENV)/docs-tools  ## Build the pages into build/docs
 
 perf: $(VENV)/installed $(VENV)/perf-tools  ## Measure speed beside peers and the hardware; figures go to build/perf.json
 	$(BIN)/python perf/run.py --json build/perf.json
+
+recipe: $(VENV)/installed $(VENV)/test-tools  ## Add two operators to a copy of the source by the recipe, build and test it
+	$(BIN)/python perf/recipe.py
 
 sanitize: $(VENV)/installed $(VENV)/test-tools  ## Run the core's tests with address and undefined-behaviour sanitizers
 	$(PIP) --no-deps --no-build-isolation --upgrade --target build/sanitize \
