@@ -17,7 +17,7 @@ import symseed
 from reference import same_bits
 from symseed import Expression, Library, SymbolicRegressor
 from symseed.export import libraries
-from symseed.export.languages import BY_NUMBER, BY_WHOLE, LANGUAGES, OF_POSITIVE
+from symseed.export.languages import BY_NUMBER, BY_WHOLE, EXCEL, JULIA, OF_POSITIVE, PYTHON, C
 from symseed.language.derived import DERIVED
 from symseed.language.functions import Function
 from symseed.language.row import Row
@@ -51,6 +51,7 @@ def listed_in(text: str | None) -> set[str]:
 
 
 FORMS_OF_POW = {BY_WHOLE, BY_NUMBER, OF_POSITIVE}
+LANGUAGES = {"python": PYTHON, "c": C, "julia": JULIA, "excel": EXCEL}
 TABLES = {
     **{f"languages.{name}": set(language.operators) - FORMS_OF_POW for name, language in LANGUAGES.items()},
     "libraries.sympy_operators": set(libraries.sympy_operators(Stand(), float)),
