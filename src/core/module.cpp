@@ -233,7 +233,7 @@ Dimensions to_dimensions(const Vocabulary& vocabulary, const Array<std::int32_t,
 }
 
 std::unique_ptr<Rules> make_rules(const Vocabulary& vocabulary, int min_length, int max_length,
-                                  const std::vector<std::tuple<int, SetArray, SetArray>>& relations,
+                                  const std::vector<std::tuple<Relationship, SetArray, SetArray>>& relations,
                                   const std::vector<std::tuple<SetArray, int>>& limits,
                                   const std::vector<SetArray>& needed, const Array<double, 1>& bias,
                                   double soft_location, double soft_variance,
@@ -245,9 +245,7 @@ std::unique_ptr<Rules> make_rules(const Vocabulary& vocabulary, int min_length, 
   require(bias.shape(0) == vocabulary.size(), "`bias` must have one value per token.");
   std::vector<Relation> compiled;
   for (const auto& [relationship, targets, effectors] : relations) {
-    require(relationship >= 0 && relationship <= 5, "A relationship is a number from 0 to 5.");
-    compiled.push_back(
-        {static_cast<Relationship>(relationship), to_set(targets, vocabulary), to_set(effectors, vocabulary)});
+    compiled.push_back({relationship, to_set(targets, vocabulary), to_set(effectors, vocabulary)});
   }
   std::vector<Limit> compiled_limits;
   for (const auto& [tokens, most] : limits) compiled_limits.push_back({to_set(tokens, vocabulary), most});
@@ -434,9 +432,8 @@ nb::tuple bind_crossover(const Rules& rules, const Tokens& tokens, const Lengths
 }
 
 nb::tuple bind_mutate(const Rules& rules, const Tokens& tokens, const Lengths& lengths, const Constants& constants,
-                      int mutation, const VarySettings& settings, std::uint64_t seed, std::uint64_t step) {
+                      Mutation mutation, const VarySettings& settings, std::uint64_t seed, std::uint64_t step) {
   const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
-  require(mutation >= 0 && mutation < kMutations, "A mutation is a number from 0 to 5.");
   Brood brood(rows.count, brood_stride(rules, rows));
   run([&](Monitor& monitor) {
     Variation variation(rules, settings);
@@ -444,7 +441,7 @@ nb::tuple bind_mutate(const Rules& rules, const Tokens& tokens, const Lengths& l
     for (std::size_t i = 0; i < rows.count; ++i) {
       if (i % 64 == 0) monitor.check();
       Rng rng(seed, step, i);
-      variation.mutate(rng, rows[i], static_cast<Mutation>(mutation), child);
+      variation.mutate(rng, rows[i], mutation, child);
       brood.set(i, child);
     }
   });
@@ -484,6 +481,54 @@ VarySettings make_vary_settings(double crossover, double mutation, int tournamen
   return out;
 }
 
+// One list of codes that Python and the core share; `fill` names them. Where the module is loaded again, nanobind has
+// the enum and takes no name twice. It would write members its own way; without that they read as those of any other
+// enum.
+template <class T, class Fill, class... Extra>
+void bind_codes(nb::module_& m, const char* name, const Fill& fill, const Extra&... extra) {
+  if (const nb::handle known = nb::type<T>(); known.is_valid()) {
+    m.attr(name) = known;
+    return;
+  }
+  nb::enum_<T> codes(m, name, extra...);
+  fill(codes);
+  nb::delattr(codes, "__repr__");
+  nb::delattr(codes, "__str__");
+}
+
+void name_relationships(nb::enum_<Relationship>& codes) {
+  codes.value("CHILD", Relationship::child)
+      .value("DESCENDANT", Relationship::descendant)
+      .value("SIBLING", Relationship::sibling)
+      .value("LEFT_CHILD", Relationship::left_child)
+      .value("RIGHT_CHILD", Relationship::right_child)
+      .value("UNIQUE_CHILD", Relationship::unique_child);
+}
+
+void name_mutations(nb::enum_<Mutation>& codes) {
+  codes.value("SUBTREE", Mutation::subtree)
+      .value("POINT", Mutation::point)
+      .value("INSERT", Mutation::insert)
+      .value("SHRINK", Mutation::shrink)
+      .value("NUMBER", Mutation::number)
+      .value("TWICE", Mutation::twice);
+}
+
+void name_failures(nb::enum_<Failure>& codes) {
+  codes.value("NONE", Failure::none, "The expression has a finite value at every sample.")
+      .value("INVALID", Failure::invalid, "The expression is not a number at some sample, such as log(-1) or 0/0.")
+      .value("DIVIDE_BY_ZERO", Failure::divide_by_zero,
+             "The expression divides by zero at some sample, or takes log(0).")
+      .value("OVERFLOW", Failure::overflow, "A value of the expression is too large for float64 at some sample.")
+      .value("UNDERFLOW", Failure::underflow,
+             "A value of the expression is too small for float64 at some sample (strict mode).")
+      .value("LOSS_OVERFLOW", Failure::loss_overflow,
+             "The predictions are finite, but their squared error, or other loss, is not.")
+      .value("NO_ANSWER", Failure::no_answer,
+             "An operator or a loss of your own raised an exception, or gave something else than numbers.")
+      .def_prop_ro("sentence", [](nb::handle self) { return self.doc(); }, "What to tell a person.");
+}
+
 }  // namespace
 }  // namespace symseed
 
@@ -493,6 +538,9 @@ NB_MODULE(_core, m) {
   // Objects that live until the interpreter ends are no leak worth a page of warnings.
   nb::set_leak_warnings(false);
   watch_interpreter();
+  bind_codes<Relationship>(m, "Relationship", name_relationships, "How a target may not stand to an effector.");
+  bind_codes<Mutation>(m, "Mutation", name_mutations, "The paper's four mutations, and two macros of ours.");
+  bind_codes<Failure>(m, "Failure", name_failures, nb::is_arithmetic(), "Why a row has no score; `sentence` says it.");
   bind_complete(m);
   bind_function(m);
   bind_linear(m);

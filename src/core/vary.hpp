@@ -16,7 +16,7 @@
 namespace symseed {
 
 enum class Mutation : std::uint8_t { subtree = 0, point = 1, insert = 2, shrink = 3, number = 4, twice = 5 };
-inline constexpr int kMutations = 6;
+inline constexpr int kMutations = static_cast<int>(Mutation::twice) + 1;
 
 // A row that owns its arrays.
 struct Child {

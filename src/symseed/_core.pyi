@@ -15,6 +15,7 @@ What every function here keeps to:
   `(seed, step, row)`. The number of threads and the instruction set never change a bit of any result.
 """
 
+import enum
 from collections.abc import Callable
 
 import numpy as np
@@ -32,6 +33,53 @@ CONSTANT: int
 """Kind of a token that is a number fitted in each row."""
 FUNCTION: int
 """Kind of a token that is an operator of the user's own."""
+
+class Relationship(enum.Enum):
+    """How a target may not stand to an effector."""
+
+    CHILD = 0
+    DESCENDANT = 1
+    SIBLING = 2
+    """Either way round."""
+    LEFT_CHILD = 3
+    """First argument of an operator that takes two."""
+    RIGHT_CHILD = 4
+    """Second argument of an operator that takes two."""
+    UNIQUE_CHILD = 5
+    """The argument of an operator that takes one, or both arguments of one that takes two."""
+
+class Mutation(enum.Enum):
+    """The paper's four mutations, and two macros of ours."""
+
+    SUBTREE = 0
+    """Any subtree, the whole included, becomes a new full tree."""
+    POINT = 1
+    """One token below the root becomes another of the same arity."""
+    INSERT = 2
+    """An operator is put above any subtree; its other argument is a new terminal."""
+    SHRINK = 3
+    """An operator below the root gives way to one of its arguments."""
+    NUMBER = 4
+    """Any subtree f becomes f + n, f - n, f * n or f / n, with n = 1, 2, 3 or 1/2, spelt with a variable if need be."""
+    TWICE = 5
+    """Any subtree f becomes f + f or f * f."""
+
+class Failure(enum.IntEnum):
+    """Why a row has no score; `sentence` says it."""
+
+    NONE = 0
+    INVALID = 1
+    DIVIDE_BY_ZERO = 2
+    OVERFLOW = 3
+    UNDERFLOW = 4
+    LOSS_OVERFLOW = 5
+    """Every prediction is finite; the position is -1."""
+    NO_ANSWER = 6
+    """The position is -1 if it is the loss that gave none."""
+
+    @property
+    def sentence(self) -> str:
+        """What to tell a person."""
 
 def operators() -> tuple[tuple[str, int, int], ...]:
     """Name, arity and complexity of every operator, in opcode order."""
@@ -90,7 +138,7 @@ class Rules:
         vocabulary: Vocabulary,
         min_length: int,
         max_length: int,
-        relations: list[tuple[int, list[int], list[int]]],
+        relations: list[tuple[Relationship, list[int], list[int]]],
         limits: list[tuple[list[int], int]],
         needed: list[list[int]],
         bias: npt.NDArray[np.float64],
@@ -105,8 +153,6 @@ class Rules:
 
         Args:
             relations: (relationship, targets, effectors): no target may stand in the relationship to an effector.
-                0 child, 1 descendant, 2 sibling (either way round), 3 first argument of two, 4 second of two,
-                5 unique child: the only argument, or both of two.
             limits: (tokens, most): at most `most` of them in a row.
             needed: at least one of each set in a row.
             bias: (T,), added to every logit.
@@ -157,8 +203,7 @@ def squared_errors(
     """Return the weighted sum of squared errors of each row, its failure and the position where it failed, as 3 x (N,).
 
     A row fails at the first value that is not finite; `strict` adds the first that raises any IEEE flag but "inexact",
-    underflow among them. Then its error is NaN. Failures: 0 none, 1 invalid, 2 division by zero, 3 overflow,
-    4 underflow, 5 overflow of the error itself (position -1), 6 no answer from a function (-1 if that is the loss).
+    underflow among them. Then its error is NaN. Failures are numbers of `Failure`.
 
     `loss` is a function of target and prediction, whose weighted sum is then the error.
     """
@@ -472,15 +517,12 @@ def mutate(
     tokens: Tokens,
     lengths: Lengths,
     constants: Constants,
-    mutation: int,
+    mutation: Mutation,
     settings: VarySettings,
     seed: int,
     step: int,
 ) -> tuple[Tokens, Lengths, Constants]:
-    """Mutate each row: 0 a new subtree, 1 another token of the same arity, 2 an operator inserted, 3 one taken out.
-
-    4 puts `+ - * /` a small number after a subtree f, 5 makes it f + f or f * f.
-    """
+    """Mutate each row."""
 
 def next_generation(
     rules: Rules,

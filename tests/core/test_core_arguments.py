@@ -74,7 +74,7 @@ TAKERS: dict[str, Callable[..., Any]] = {
 CHANGERS: dict[str, Callable[..., Any]] = {
     "fingerprints": lambda *r: _core.fingerprints(LIBRARY.vocabulary, *r),
     "crossover": lambda *r: CORE.crossover(rules(), *r, settings(), 0, 0),
-    "mutate": lambda *r: CORE.mutate(rules(), *r, 0, settings(), 0, 0),
+    "mutate": lambda *r: CORE.mutate(rules(), *r, _core.Mutation.SUBTREE, settings(), 0, 0),
     "next_generation": lambda *r: CORE.next_generation(rules(), *r, np.zeros(2), settings(), 0, 0),
 }
 """What takes rows alone."""
@@ -251,12 +251,12 @@ def test_samples_that_do_not_match_are_refused(X: Any, y: Any, weight: Any) -> N
         {"max_length": -1},
         {"max_length": 2**40},
         {"relations": [(6, [0], [1])]},
-        {"relations": [(-1, [0], [1])]},
-        {"relations": [(0, [T], [1])]},
-        {"relations": [(0, [0], [T])]},
-        {"relations": [(0, [-1], [1])]},
-        {"relations": [(0, [65_536], [1])]},
-        {"relations": [(0, [0])]},
+        {"relations": [("CHILD", [0], [1])]},
+        {"relations": [(_core.Relationship.CHILD, [T], [1])]},
+        {"relations": [(_core.Relationship.CHILD, [0], [T])]},
+        {"relations": [(_core.Relationship.CHILD, [-1], [1])]},
+        {"relations": [(_core.Relationship.CHILD, [65_536], [1])]},
+        {"relations": [(_core.Relationship.CHILD, [0])]},
         {"relations": 3},
         {"limits": [([T], 1)]},
         {"limits": [([0], 2**40)]},
@@ -360,8 +360,8 @@ def test_variation_that_cannot_be_is_refused() -> None:
     calls: list[Callable[[], Any]] = [
         lambda: CORE.crossover(rules(), *one, settings(), 0, 0),
         lambda: CORE.mutate(rules(), *good, 6, settings(), 0, 0),
-        lambda: CORE.mutate(rules(), *good, -1, settings(), 0, 0),
-        lambda: CORE.mutate(rules(), *good, 0, settings(), -1, 0),
+        lambda: CORE.mutate(rules(), *good, "SUBTREE", settings(), 0, 0),
+        lambda: CORE.mutate(rules(), *good, _core.Mutation.SUBTREE, settings(), -1, 0),
         lambda: CORE.next_generation(rules(), *good, np.zeros(3), settings(), 0, 0),
         lambda: CORE.next_generation(rules(), *good, np.zeros(2, dtype=np.float32), settings(), 0, 0),
         lambda: CORE.next_generation(rules(), *[array[:0] for array in good], np.zeros(0), settings(), 0, 0),
@@ -403,7 +403,8 @@ def test_random_bytes_never_crash_the_core() -> None:
         library = Library.of(["add", "sin", "pow", "const", 2.0], 2)
         T = len(library)
         samples = _core.Samples(rng.normal(0, 1, (20, 2)), np.ones(20), np.ones(20))
-        relations = [(1, [3], [3]), (5, [5], [2, 3]), (2, [0], [1])]
+        how_so = _core.Relationship
+        relations = [(how_so.DESCENDANT, [3], [3]), (how_so.UNIQUE_CHILD, [5], [2, 3]), (how_so.SIBLING, [0], [1])]
         given = (library.vocabulary, 1, 12, relations, [([5], 2)], [[0, 1]], np.zeros(T), 5.0, 2.0)
         units = np.eye(T + 1, 2, dtype=np.int32)
         kinds = [_core.Rules(*given), _core.Rules(*given, units), _core.Rules(*given, units, False)]
@@ -435,7 +436,7 @@ def test_random_bytes_never_crash_the_core() -> None:
                 lambda: rules.violations(tokens, lengths),
                 lambda: rules.logits(tokens.ravel()),
                 lambda: _core.crossover(rules, *rows, settings, i, 0),
-                lambda: _core.mutate(rules, *rows, i % 6, settings, i, 0),
+                lambda: _core.mutate(rules, *rows, _core.Mutation(i % 6), settings, i, 0),
                 lambda: _core.next_generation(rules, *rows, reward, settings, i, 0),
             ]
             try:

@@ -6,6 +6,9 @@
 from __future__ import annotations
 
 import ast
+import copy
+import enum
+import pickle
 import re
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -78,3 +81,47 @@ def test_the_stub_names_every_constant() -> None:
     tree = ast.parse((files("symseed") / "_core.pyi").read_text())
     declared = {node.target.id for node in tree.body if isinstance(node, ast.AnnAssign) and hasattr(node.target, "id")}
     assert declared == {name for name, value in vars(_core).items() if isinstance(value, int)}
+
+
+CODES: dict[str, type[enum.Enum]] = {
+    name: value for name, value in vars(_core).items() if isinstance(value, type) and issubclass(value, enum.Enum)
+}
+
+
+def test_the_stub_lists_the_codes_of_every_native_enum_and_no_other() -> None:
+    tree = ast.parse((files("symseed") / "_core.pyi").read_text())
+    declared = {}
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and any(isinstance(base, ast.Attribute) for base in node.bases):
+            assigned = [member for member in node.body if isinstance(member, ast.Assign)]
+            kind = ast.unparse(node.bases[0])
+            declared[node.name] = (
+                kind,
+                {ast.unparse(each.targets[0]): ast.literal_eval(each.value) for each in assigned},
+            )
+    found = {
+        name: (f"enum.{codes.__bases__[0].__name__}", {code.name: code.value for code in codes})
+        for name, codes in CODES.items()
+    }
+    assert set(found) == {"Relationship", "Mutation", "Failure"}
+    assert declared == found
+
+
+@pytest.mark.parametrize("name", sorted(CODES))
+def test_codes_can_be_copied_sent_to_other_processes_and_written_like_those_of_any_enum(name: str) -> None:
+    codes = CODES[name]
+    twin = getattr(enum, codes.__bases__[0].__name__)(name, {code.name: code.value for code in codes})
+    for code in codes:
+        assert pickle.loads(pickle.dumps(code)) is code
+        assert copy.deepcopy(code) is code
+        assert codes(code.value) is code
+        assert codes[code.name] is code
+        same = twin[code.name]
+        assert (repr(code), str(code), f"{code}", hash(code)) == (repr(same), str(same), f"{same}", hash(same))
+
+
+def test_every_failure_has_a_sentence_of_its_own() -> None:
+    sentences = {failure.sentence for failure in _core.Failure}
+    assert len(sentences) == len(_core.Failure)
+    assert all(sentence[0].isupper() and sentence.endswith(".") for sentence in sentences)
+    assert _core.Failure.OVERFLOW.sentence == "A value of the expression is too large for float64 at some sample."

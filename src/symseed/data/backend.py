@@ -5,7 +5,6 @@ Axis letters: N rows of a population, M samples, K constants of a row.
 
 from __future__ import annotations
 
-import enum
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -20,34 +19,7 @@ from symseed.language.population import Constants, Lengths, Population
 
 Failures: TypeAlias = npt.NDArray[np.uint8]
 Positions: TypeAlias = npt.NDArray[np.int32]
-
-
-class Failure(enum.IntEnum):
-    """Why a row has no score; `sentence` says it."""
-
-    NONE = 0
-    INVALID = 1
-    DIVIDE_BY_ZERO = 2
-    OVERFLOW = 3
-    UNDERFLOW = 4
-    LOSS_OVERFLOW = 5
-    NO_ANSWER = 6
-
-    @property
-    def sentence(self) -> str:
-        """What to tell a person."""
-        return _SENTENCES[self]
-
-
-_SENTENCES = {
-    Failure.NONE: "The expression has a finite value at every sample.",
-    Failure.INVALID: "The expression is not a number at some sample, such as log(-1) or 0/0.",
-    Failure.DIVIDE_BY_ZERO: "The expression divides by zero at some sample, or takes log(0).",
-    Failure.OVERFLOW: "A value of the expression is too large for float64 at some sample.",
-    Failure.UNDERFLOW: "A value of the expression is too small for float64 at some sample (strict mode).",
-    Failure.LOSS_OVERFLOW: "The predictions are finite, but their squared error, or other loss, is not.",
-    Failure.NO_ANSWER: "An operator or a loss of your own raised an exception, or gave something else than numbers.",
-}
+Failure = _core.Failure
 
 
 # --- Answers ---------------------------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ tokens.
 
 from __future__ import annotations
 
-import enum
 import functools
 from dataclasses import dataclass
 
@@ -20,22 +19,7 @@ from symseed.errors import DataError, SettingsError, check_between
 from symseed.language.population import Population
 from symseed.space.space import SearchSpace
 
-
-class Mutation(enum.Enum):
-    """The paper's four mutations, and two macros of ours; values are the core's numbers."""
-
-    SUBTREE = 0
-    """Any subtree, the whole included, becomes a new full tree."""
-    POINT = 1
-    """One token below the root becomes another of the same arity."""
-    INSERT = 2
-    """An operator is put above any subtree; its other argument is a new terminal."""
-    SHRINK = 3
-    """An operator below the root gives way to one of its arguments."""
-    NUMBER = 4
-    """Any subtree f becomes f + n, f - n, f * n or f / n, with n = 1, 2, 3 or 1/2, spelt with a variable if need be."""
-    TWICE = 5
-    """Any subtree f becomes f + f or f * f."""
+Mutation = _core.Mutation
 
 
 @dataclass(frozen=True)
@@ -135,7 +119,7 @@ def mutate(
         population.tokens,
         population.lengths,
         population.constants,
-        mutation.value,
+        mutation,
         (settings or VariationSettings()).native,
         seed,
         step,

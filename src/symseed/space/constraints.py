@@ -6,31 +6,18 @@ compiles into tables that one walker reads. Sampling and evolution therefore can
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+from symseed import _core
 from symseed.errors import SettingsError, SpaceError, check_at_least
 from symseed.language.library import Library
 from symseed.language.tokens import ALIASES, OPERATORS, TokenKind
 from symseed.space import dimensions as units
 from symseed.space.dimensions import NUMBER, Dimension, UnitLike
 
-
-class Relationship(enum.Enum):
-    """How a target may not stand to an effector; values are the core's numbers."""
-
-    CHILD = 0
-    DESCENDANT = 1
-    SIBLING = 2
-    """Either way round."""
-    LEFT_CHILD = 3
-    """First argument of an operator that takes two."""
-    RIGHT_CHILD = 4
-    """Second argument of an operator that takes two."""
-    UNIQUE_CHILD = 5
-    """The argument of an operator that takes one, or both arguments of one that takes two."""
+Relationship = _core.Relationship
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ class SearchSpace:
             min_length,
             max_length,
             [
-                (rule.relationship.value, list(rule.targets), list(rule.effectors))
+                (rule.relationship, list(rule.targets), list(rule.effectors))
                 for rule in rules
                 if isinstance(rule, Relation)
             ],
