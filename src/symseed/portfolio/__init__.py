@@ -1,4 +1,4 @@
-"""What `default` runs: several searches in turn, assembly from what they find, and one choice."""
+"""The portfolio behind the method `default`: searches that take turns, assembly, and one choice."""
 
 from __future__ import annotations
 

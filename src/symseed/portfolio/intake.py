@@ -1,4 +1,4 @@
-"""What becomes of a formula that was found: it is fitted, reduced and judged; the best of each length is kept."""
+"""Intake of formulas: each is fitted, simplified and judged by its description length; the best are kept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from symseed.space import Constraint, SearchSpace
 _SAME_LENGTH = 1e-6
 """Nats by which two descriptions may differ and count as equally long: rounding."""
 _FITTED_AT_ONCE = 16
-"""Formulas that are fitted before the clock is looked at."""
+"""Formulas that are fitted between two looks at the clock: chosen by hand."""
 
 
 class Intake:
@@ -35,18 +35,18 @@ class Intake:
         reduced: int,
         simple_numbers: bool,
     ) -> None:
-        """Prepare.
+        """Begin with an empty pool.
 
         Args:
             longest: most tokens of a formula that is taken in.
-            longest_known: most tokens of one that the user knew before.
-            constraints: what no formula may be.
-            reduced: how many formulas are reduced each time: those of the shortest description.
-            simple_numbers: whether constants become simple numbers, where the data do not tell them apart.
+            longest_known: most tokens of a formula that the user gave to begin with.
+            constraints: constraints that every formula must meet.
+            reduced: number of formulas simplified per call of `take`: those of the shortest description.
+            simple_numbers: whether constants are replaced by simple numbers where the data cannot distinguish the two.
         """
         self.pool = Pool(writer, dataset)
         self.charged = 0
-        """Formulas that were taken in."""
+        """Number of formulas taken in, which count against the budget."""
         self._writer, self._dataset, self._timer = writer, dataset, timer
         self._longest, self._simplified, self._simple_numbers = longest, reduced, simple_numbers
         self._legal = SearchSpace(writer.library, 1, max(longest, longest_known), constraints) if constraints else None
@@ -59,7 +59,7 @@ class Intake:
             self._keep_simplified(self._shortest(short))
 
     def possible(self, rows: Sequence[Row]) -> list[Row]:
-        """Return those that the constraints allow, of rows that were made outside a search."""
+        """Return the rows that the constraints allow; rows of a search meet them already, others may not."""
         if self._legal is None or not rows:
             return list(rows)
         legal = self._legal.violations(self._writer.population(rows)) == -1
@@ -70,8 +70,8 @@ class Intake:
         self.pool.add(self.possible(rows))
 
     def _shortest(self, rows: Sequence[Row]) -> list[Row]:
-        """The formulas of the shortest description, each as it is or fitted, whichever is shorter."""
-        # As they are, too: they may hold simple numbers, which fitting changes.
+        """The formulas of the shortest description, each unchanged or fitted, whichever is shorter."""
+        # Unchanged formulas compete because fitting would move their simple numbers.
         given = self._writer.population(rows)
         forms = [self._fitted(given), given]
         lengths = np.stack([description_lengths(form, self._dataset) for form in forms])
@@ -81,7 +81,7 @@ class Intake:
         return [forms[shorter[i]].row(int(i)) for i in order if np.isfinite(least[i])]
 
     def _fitted(self, given: Population) -> Population:
-        """Rows with their constants fitted, as long as there is time; the others as they are given."""
+        """Rows with their constants fitted until time is up; the rows after that are unchanged."""
         begins = range(0, len(given), _FITTED_AT_ONCE)
         done = [
             fitted(given.take(np.arange(begin, min(begin + _FITTED_AT_ONCE, len(given)))), self._dataset)
@@ -92,7 +92,7 @@ class Intake:
         return Population.concatenate([*done, *rest])
 
     def _keep_simplified(self, rows: Sequence[Row]) -> None:
-        """Keep formulas without what does nothing, and the same with simple numbers; as they are once time is up."""
+        """Keep formulas refitted, and again with simple numbers; once time is up, keep them unchanged."""
         is_late = self._timer.is_late
         if is_late():
             self.pool.add(rows)

@@ -19,7 +19,7 @@ from symseed.scoring.description import description_lengths, shortest
 from symseed.scoring.evaluation import evaluate
 
 SOLVED_NMSE = 1e-20
-"""A formula with this error, and with few constants that are not plain, is the answer: nothing is left to explain."""
+"""Normalised mean squared error at which a formula with few fitted constants is the answer: float64 rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,9 @@ class Formula:
 
     expression: Expression
     mean_square: float
-    """Of its errors; for another loss than the square, what stands in its place (`data/losses.py`)."""
+    """Mean of the squared errors; for another loss, the squared error of equal loss (`data/losses.py`)."""
     description: float
-    """Nats of the formula and of the data given it: the smallest is the choice."""
+    """Description length: nats of the formula and of the data given it. The smallest is the choice."""
 
 
 Kept = TypeVar("Kept")
@@ -43,8 +43,8 @@ def pareto(
 
     Args:
         items: candidates; `formula_of` gives the formula of each.
-        choice: is on the front, whatever it errs.
-        least_gain: share of the error that is not worth a longer formula.
+        choice: the chosen formula, which is on the front whatever its error.
+        least_gain: share of the error by which a longer formula must be better.
     """
     by_size = {len(formula_of(choice).expression): choice}
     for item in items:
@@ -68,7 +68,7 @@ class Pool:
     def __init__(self, writer: Writer, dataset: Dataset) -> None:
         self._writer, self._dataset = writer, dataset
         self._by_length: dict[int, Formula] = {}
-        self._number: Formula | None = None  # the best of those that explain nothing
+        self._number: Formula | None = None  # the best constant formula
         self._fallback: Formula | None = None
 
     def add(self, parts: Sequence[Row]) -> None:
@@ -83,7 +83,7 @@ class Pool:
                 self._number = formula
 
     def fall_back_on(self, part: Row) -> None:
-        """Say what is chosen while there is nothing else; it is not on the front."""
+        """Set the formula that is chosen while the pool is empty; it is not on the front."""
         self._fallback = next(iter(self._judged([part])), None)
 
     def _judged(self, parts: Sequence[Row]) -> list[Formula]:
@@ -119,7 +119,7 @@ class Pool:
         return formulas[shortest(lengths, [formula is self._number for formula in formulas])]
 
     def shortest(self, count: int) -> list[Formula]:
-        """Return so many formulas of the shortest description."""
+        """Return the `count` formulas of the shortest description."""
         return sorted(self._by_length.values(), key=lambda formula: formula.description)[:count]
 
     def front(self) -> tuple[Formula, ...]:
@@ -129,7 +129,7 @@ class Pool:
 
     @property
     def is_solved(self) -> bool:
-        """Whether the choice leaves nothing to explain, and does not owe that to fitted constants."""
+        """Whether the choice has no error but rounding, and few fitted constants for the number of samples."""
         if self.best is None or not self._by_length:
             return False
         if self._dataset.deviation == 0.0:

@@ -1,12 +1,12 @@
-"""Several searches in turn, and assembly from what they find: what a user runs on data of their own.
+"""The portfolio: several searches that take turns, and assembly from what they find; the method `default`.
 
-Each track is a search of its own (`track.py`), with or without fitted constants. After every few turns the best
-formulas so far are taken apart and put together anew (`assembly/assembler.py`). Whatever is found is fitted, reduced
-and judged by its description length (`intake.py`, `pool.py`). The answer is a front of formulas and one choice.
+Each track is a search (`track.py`), with or without fitted constants. Every few turns, assembly builds new formulas
+from sub-expressions of the best ones (`assembly/assembler.py`). Every formula found is fitted, simplified and judged by
+its description length (`intake.py`, `pool.py`). The answer is a Pareto front and one choice on it.
 
-Turns are counted in epochs. Where one ends, all that goes on is a small `PortfolioState`: caches and tables of
-completions begin anew, in a portfolio that goes on as in one that is made from the state later. So both come to the
-same end, to the last bit.
+Several turns make an epoch. Only a small `PortfolioState` survives the end of an epoch: caches and completion tables
+are emptied, whether the portfolio continues or is restored from that state later. A resumed run therefore gives the
+same answer, bit for bit.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ from symseed.portfolio.states import PortfolioState
 from symseed.portfolio.track import TrackContext, Tracks
 from symseed.search import Budget, StopReason, Timer
 
-_RESERVE, _MOST_RESERVE = 0.1, 1.0
-"""Share of the time, and seconds at most, that are kept for the last formulas: to fit, simplify and judge them."""
+_RESERVE = 0.1
+"""Share of the time kept for fitting, simplifying and judging the last formulas: chosen by hand."""
+_MOST_RESERVE = 1.0
+"""Most seconds kept for the last formulas: chosen by hand."""
 LARGEST_TARGET = 1e140
 """Largest value of y, and one over the smallest spread of y: squares of errors must be finite and not 0."""
 
@@ -41,7 +43,7 @@ class Solution:
 
     best: Formula
     front: tuple[Formula, ...]
-    """The best at each length, shortest first; none but the choice errs more than a shorter one."""
+    """The Pareto front: the best formula of each length, shortest first, with the choice on it."""
     reason: StopReason
     history: tuple[Turn, ...]
 
@@ -49,7 +51,7 @@ class Solution:
 def run(
     library: Library, dataset: Dataset, settings: PortfolioSettings, *, seed: int = 0, budget: Budget | None = None
 ) -> Solution:
-    """Search until there is nothing left to explain, or the budget is used up."""
+    """Search until a formula fits to rounding, or the budget is used up."""
     portfolio = Portfolio(library, dataset, settings, seed=seed, budget=budget or Budget())
     history = tuple(portfolio.turns())
     reason = history[-1].reason
@@ -76,16 +78,16 @@ class Portfolio:
         """Prepare the searches.
 
         Args:
-            patience: turns without another choice after which it ends; None: never for that.
-            known: formulas to begin with; those with tokens that the library lacks are left out.
-            threads: how many score. The answer does not depend on it.
-            begin: where to begin, if not at the first turn; the other arguments are those it was taken with.
+            patience: number of turns without a new choice after which the search ends; None: no such limit.
+            known: formulas to begin with; formulas with tokens that the library lacks are left out.
+            threads: number of threads that score. The answer does not depend on it.
+            begin: state to resume from; the other arguments must be those of the portfolio that gave it.
         """
         dataset = dataset.counted()
         _check_target(dataset)
         self._dataset, self._settings, self._known, self._patience = dataset, settings, known, patience
         self._timer = Timer(budget, before=0.0 if begin is None else begin.seconds)
-        # What matters most comes first, where only so many variables can be looked at.
+        # The most relevant variables come first, because assembly considers only a limited number.
         order = np.argsort(-relevance(dataset), kind="stable")
         whole = Writer(library.with_constant())
         self._writer = whole.of_columns([int(column) for column in order if column in whole.columns])
@@ -157,7 +159,7 @@ class Portfolio:
         return found
 
     def is_late(self) -> bool:
-        """Return whether all time is up."""
+        """Return whether the time is up."""
         return self._timer.is_late()
 
     # --- Turns -------------------------------------------------------------------------------------------------------
@@ -192,7 +194,7 @@ class Portfolio:
             self._intake.take(self._assembler.first() or self._assembler.polynomials())
 
     def _go_on(self, begin: PortfolioState) -> None:
-        """Take in what a state holds."""
+        """Take in the formulas of a state."""
         self._intake.charged, self._unchanged = begin.charged, begin.unchanged
         self._intake.pool.fall_back_on(begin.number)
         self._intake.pool.add([*begin.formulas, *self._intake.possible([begin.number])])
@@ -201,7 +203,7 @@ class Portfolio:
     def _mean(self) -> Row:
         """The best constant formula."""
         y = self._dataset.y
-        # The mean of equal numbers may be another, by rounding.
+        # The computed mean of equal numbers may differ from them by rounding.
         is_one = self._dataset.deviation == 0.0
         mean = self._writer.number(float(y[0] if is_one else np.average(y, weights=self._dataset.weights)))
         if self._dataset.loss is None:
@@ -216,14 +218,14 @@ class Portfolio:
         return Assembler(self._writer, self._dataset, settings, is_enlarged=is_enlarged, is_late=is_late)
 
     def _assemble(self, found: Sequence[Row]) -> None:
-        # Formulas put together anew take seconds, which a search whose time is up has not.
+        # Assembly takes seconds, which a search whose time is up does not have.
         done = (StopReason.SOLVED, StopReason.SECONDS, StopReason.INTERRUPTED)
         if self._assembler is not None and self._is_over() not in done:
             best = [formula.expression.row for formula in self._intake.pool.shortest(self._settings.parts)]
             self._intake.take(self._assembler.next([*best, *found[: self._settings.parts]]))
 
     def _enlarge(self) -> None:
-        """Assemble from more sub-expressions, and from the parts of sums and products that the data show."""
+        """Assemble from more sub-expressions, and from the parts of sums and products detected in the data."""
         self._assembler = self._assembler_of(is_enlarged=True)
         if self._assembler is not None:
             self._intake.take(self._assembler.first())

@@ -1,4 +1,4 @@
-"""How a search went on: what whoever watches it, draws it or keeps it is told."""
+"""Progress of a search, turn by turn: what observers, figures and run folders receive."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Turn:
     index: int
     best: Formula
     unchanged: int
-    """For how many turns the choice has been the same."""
+    """Number of turns for which the choice has been the same."""
     charged: int
     evaluated: int
     unique: int
@@ -27,13 +27,13 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """What the search would have chosen at one time."""
+    """The choice at one time of the search."""
 
     seconds: float
-    """Since it began."""
+    """Seconds since the search began."""
     charged: int
-    """Formulas tried by then."""
+    """Number of formulas tried by then."""
     loss: float
-    """Of the choice."""
+    """Mean loss of the choice."""
     formula: str
-    """The choice, as text."""
+    """The choice as text."""

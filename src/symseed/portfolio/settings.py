@@ -1,4 +1,4 @@
-"""What a portfolio is made of: its tracks, assembly, and how often what was found is taken in."""
+"""Settings of a portfolio: its tracks, assembly, and how often found formulas are taken in."""
 
 from __future__ import annotations
 
@@ -13,31 +13,30 @@ from symseed.space import Constraint, Dimensions
 
 @dataclass(frozen=True, slots=True)
 class PortfolioSettings:
-    """What a portfolio is made of."""
+    """Settings of a portfolio. Numbers without another reason are chosen by hand."""
 
     tracks: tuple[Track, ...]
     assembly: AssemblySettings | None = field(default_factory=AssemblySettings)
     """None: no assembly, searches only."""
     every: int = 2
-    """Turns after which what the searches have found is taken in.
+    """Number of turns between two intakes of the formulas that the searches found.
 
-    Formulas are then put together anew, too, but more and more rarely: after so many turns, twice as many, four times,
-    eight times, and so on.
+    Assembly runs at intakes too, but ever more rarely: after this many turns, twice, four times, eight times as many.
     """
     enlarged: int = 4
-    """After which turn assembly gets more sub-expressions to begin with."""
+    """Turn after which assembly begins with more sub-expressions."""
     parts: int = 6
-    """Formulas that are taken apart each time: those of the shortest description."""
+    """Number of formulas whose sub-expressions assembly uses: those of the shortest description."""
     simplified: int = 6
-    """Formulas that are simplified each time: those of the shortest description."""
+    """Number of formulas simplified at each intake: those of the shortest description."""
     simple_numbers: bool = True
-    """Whether their constants become simple numbers, where the data do not tell them from these."""
+    """Whether constants are replaced by simple numbers where the data cannot distinguish the two."""
     epoch: int = 4
-    """Turns of an epoch."""
+    """Number of turns in an epoch."""
     samples: int = 500
-    """Samples that the tracks see, drawn from the data where there are more; formulas are fitted and judged on all."""
+    """Most samples that the tracks see, drawn at random; formulas are fitted and judged on all samples."""
     constraints: tuple[Constraint, ...] = ()
-    """What no formula may be, whether a search makes it or assembly; a track's own are only that search's."""
+    """Constraints on every formula, of searches and of assembly; a track's own constraints bind that track only."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot run."""
@@ -48,14 +47,15 @@ class PortfolioSettings:
                 raise SettingsError(f"`{name}` of a portfolio must be at least 1, but it is {getattr(self, name)}.")
 
     def with_max_length(self, longest: int) -> PortfolioSettings:
-        """Return the same with formulas of at most so many tokens."""
+        """Return these settings with formulas of at most `longest` tokens."""
         tracks = tuple(replace(track, max_length=min(track.max_length, longest)) for track in self.tracks)
         return replace(self, tracks=tracks)
 
     def possible_tracks(self, library: Library) -> list[tuple[int, Track]]:
-        """Return the tracks with their places; where only a constant can have the units of y, those that have some.
+        """Return the tracks that can run, with their places.
 
-        Those that need a + b f are left out where that cannot be written.
+        A track without constants cannot run where only a constant can have the units of y, and a scaled track cannot
+        run where the library cannot write a + b f.
         """
         rules = [rule for rule in self.constraints if isinstance(rule, Dimensions)]
         can_scale = Writer(library.with_constant()).has("add", "mul")

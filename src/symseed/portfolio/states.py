@@ -1,4 +1,4 @@
-"""The state of a portfolio as plain arrays and numbers, and back: what a checkpoint holds."""
+"""Serialisation of a portfolio's state to arrays and JSON values, and back, for checkpoints."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ Arrays: TypeAlias = dict[str, npt.NDArray[Any]]
 
 _COUNTS = ("rounds", "charged", "evaluated", "unique", "seconds")
 _SCORED = ("best", "elite", "queue", "last")
-"""Scored rows of a snapshot."""
+"""Fields of a snapshot that hold scored rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class PortfolioState:
-    """A portfolio between two epochs: all that its next turn depends on, beside what it was made with."""
+    """A portfolio between two epochs: all that its next turn depends on besides the constructor's arguments."""
 
     turn: int
     unchanged: int
     seconds: float
     charged: int
-    """Formulas that were no search's."""
+    """Number of formulas charged outside the searches: those of assembly and those the user knew."""
     formulas: tuple[Row, ...]
-    """The best of each length."""
+    """The best formula of each length."""
     number: Row
     """The best constant formula."""
     tracks: tuple[TrackState, ...]
@@ -61,7 +61,7 @@ def unpack(
     """Return the state of a portfolio with these tokens and settings.
 
     Raises:
-        Exception: of any kind, where it is the state of another one, or damaged.
+        Exception: of any kind, where the state is damaged or belongs to another portfolio.
     """
     rows = Population.from_arrays(_below(arrays, "formulas"), library.with_constant()).rows
     pairs = zip(settings.possible_tracks(library), values["tracks"], strict=True)
@@ -128,5 +128,5 @@ def _put(arrays: Arrays, name: str, own: Mapping[str, npt.NDArray[Any]]) -> None
 
 
 def _below(arrays: Mapping[str, npt.NDArray[Any]], name: str) -> Arrays:
-    """The arrays whose names begin so, by the rest of their names."""
+    """The arrays whose names begin with `name` and a dot, by the rest of their names."""
     return {key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")}

@@ -1,4 +1,4 @@
-"""One of the searches of a portfolio, in turns: what it is, its state between epochs, and its run."""
+"""Tracks: the searches of a portfolio, with their settings, their state between epochs, and their turns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from symseed.space import Constraint, SearchSpace, SoftLength
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """One of the searches."""
+    """Settings of one search of a portfolio."""
 
     settings: SearchSettings
     max_length: int
@@ -32,14 +32,14 @@ class Track:
     constants: bool
     """Whether its formulas hold fitted constants."""
     rounds: int
-    """How many rounds it has in each turn."""
+    """Number of rounds in each turn."""
     soft_length: SoftLength | None = None
     numbers: tuple[float, ...] = ()
-    """Which numbers its formulas may hold beside those of the library."""
+    """Literals that its formulas may hold besides those of the library."""
     is_scaled: bool = False
     """Whether a formula f is scored by the squared errors of the best a + b f, whatever the loss."""
     first_turn: int = 1
-    """When it joins in."""
+    """Turn at which the track begins."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot run."""
@@ -48,7 +48,7 @@ class Track:
                 raise SettingsError(f"`{name}` of a track must be at least 1, but it is {getattr(self, name)}.")
 
     def library(self, whole: Library) -> Library:
-        """Return the tokens that it searches with."""
+        """Return the tokens of the track's formulas."""
         library = whole.with_constant() if self.constants else whole.without_constants()
         further = [token for token in map(literal, self.numbers) if token not in library.tokens]
         return Library((*library.tokens, *further))
@@ -56,10 +56,10 @@ class Track:
 
 @dataclass(frozen=True, slots=True)
 class TrackState:
-    """One of the searches between two epochs."""
+    """State of a track between two epochs."""
 
     search: Snapshot | None
-    """None: it has not begun."""
+    """Snapshot of the search; None before its first round."""
     front: Scored | None
 
 
@@ -69,19 +69,19 @@ class TrackContext:
 
     library: Library
     writer: Writer
-    """Writes formulas of all tracks down."""
+    """Writer over the library of the whole portfolio."""
     sample: Dataset
-    """The data that tracks see."""
+    """The samples that tracks see."""
     constraints: tuple[Constraint, ...]
-    """What no formula may be."""
+    """Constraints on the formulas of every track."""
     timer: Timer
     """The budget of all tracks together."""
     threads: int
-    """How many threads score."""
+    """Number of threads that score."""
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds that are left to all tracks; None: as many as they need."""
+        """Seconds left to all tracks together; None: no limit."""
         limit = self.timer.budget.seconds
         return None if limit is None else max(limit - self.timer.elapsed, 1e-3)
 
@@ -90,7 +90,7 @@ class TrackRun:
     """A track under way."""
 
     def __init__(self, track: Track, common: TrackContext, *, seed: int, begin: TrackState | None) -> None:
-        """Prepare the search; it begins where `begin` says, if not at its first step."""
+        """Prepare the search, from its first round or from the state `begin`."""
         self._track, self._common = track, common
         library = track.library(common.library)
         space = SearchSpace(
@@ -122,7 +122,7 @@ class TrackRun:
         self._last: Step | None = None
 
     def turn(self, index: int, is_spent: Callable[[], bool]) -> list[Row]:
-        """Search for a turn, or until all tracks' budget is spent; return the answer's forms, where there is one."""
+        """Search for one turn, or until the budget is spent; return the forms of the answer if it is solved."""
         if index < self._track.first_turn:
             return []
         for step in itertools.islice(self._steps, self._track.rounds):
@@ -134,7 +134,7 @@ class TrackRun:
         return []
 
     def best(self, count: int) -> list[Row]:
-        """Return so many formulas of the shortest description."""
+        """Return the `count` formulas of the shortest description."""
         population = self._front.population
         parts = [] if population is None else self._written(population)
         if not parts:
@@ -144,7 +144,7 @@ class TrackRun:
         return [parts[i] for i in order if np.isfinite(lengths[i])]
 
     def _written(self, population: Population) -> list[Row]:
-        """Rows in the whole library, and where they are scored by it, as a + b f too."""
+        """Rows f of the whole library; for a scaled track, a + b f too."""
         writer = self._common.writer
         rows = writer.translated(population)
         parts = rows.rows
@@ -156,7 +156,7 @@ class TrackRun:
 
     @property
     def state(self) -> TrackState:
-        """What the track goes on from in its next epoch."""
+        """The state from which the track continues in its next epoch."""
         return TrackState(None if self._now is None else self._search.snapshot(), self._front.scored)
 
     @property
@@ -165,27 +165,27 @@ class TrackRun:
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether Ctrl-C ended it."""
+        """Whether Ctrl-C ended the search."""
         return self._last is not None and self._last.reason is StopReason.INTERRUPTED
 
     @property
     def charged(self) -> int:
-        """Expressions that count against the budget."""
+        """Number of expressions that count against the budget."""
         return 0 if self._now is None else self._now.charged
 
     @property
     def evaluated(self) -> int:
-        """Expressions that were evaluated."""
+        """Number of expressions evaluated."""
         return 0 if self._now is None else self._now.evaluated
 
     @property
     def unique(self) -> int:
-        """Different ones among them."""
+        """Number of different expressions evaluated."""
         return 0 if self._now is None else self._now.unique
 
     @property
     def completion(self) -> CompletionCounts:
-        """What completion did."""
+        """Counts of what completion did."""
         return CompletionCounts() if self._now is None else self._now.completion
 
 
@@ -222,32 +222,32 @@ class Tracks:
         return states
 
     def best(self, count: int) -> list[Row]:
-        """Return so many formulas of the shortest description of each."""
+        """Return the `count` formulas of the shortest description of each track."""
         return [row for run in self._runs for row in run.best(count)]
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether Ctrl-C ended one of them."""
+        """Whether Ctrl-C ended one of the searches."""
         return any(run.is_interrupted for run in self._runs)
 
     @property
     def charged(self) -> int:
-        """Expressions that count against the budget."""
+        """Number of expressions that count against the budget."""
         return sum(run.charged for run in self._runs)
 
     @property
     def evaluated(self) -> int:
-        """Expressions that were evaluated."""
+        """Number of expressions evaluated."""
         return sum(run.evaluated for run in self._runs)
 
     @property
     def unique(self) -> int:
-        """Different ones among them."""
+        """Number of different expressions evaluated."""
         return sum(run.unique for run in self._runs)
 
     @property
     def completion(self) -> CompletionCounts:
-        """What completion did."""
+        """Counts of what completion did."""
         counts = [run.completion for run in self._runs]
         return CompletionCounts(
             sum(count.lookups for count in counts),
