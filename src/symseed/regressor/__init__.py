@@ -1,4 +1,4 @@
-"""The scikit-learn estimator, its settings, the front that a user sees, and its run on disk."""
+"""The scikit-learn estimator, its settings, the Pareto front that a user sees, and the run on disk."""
 
 from __future__ import annotations
 

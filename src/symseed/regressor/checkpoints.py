@@ -1,4 +1,4 @@
-"""The last two states of a search on disk, each with a manifest that has its hash."""
+"""Checkpoints: the last two states of a search on disk, each with a manifest that holds its hash."""
 
 from __future__ import annotations
 
@@ -19,24 +19,26 @@ from symseed.portfolio import PortfolioSettings, PortfolioState, states
 from symseed.version import version
 
 SCHEMA = 1
-"""Version of the files of a run; those of another are refused."""
-_MOST_MANIFEST, _MOST_STATE = 2**28, 2**30
-"""Most bytes of a manifest, and of the arrays: a network's weights, and the best formulas."""
+"""Version of the file format of a run; other versions are refused."""
+_MOST_MANIFEST = 2**28
+"""Most bytes of a manifest that are read: far above the usual size, chosen by hand."""
+_MOST_STATE = 2**30
+"""Most bytes of the arrays (network weights, best formulas) that are read: far above the usual, chosen by hand."""
 
 
 class Checkpoints:
-    """A folder with two slots: the older state gives way to the newest."""
+    """A folder with two slots: the newest state replaces the older of the two."""
 
     def __init__(self, folder: Path, digest: str) -> None:
-        """Take the folder, and the hash of all that decides what is searched."""
+        """Take the folder, and the hash of all settings that decide what is searched."""
         self._folder, self._digest = folder, digest
-        self._slot = "a"  # of the next checkpoint
+        self._slot = "a"  # slot of the next checkpoint
 
     def save(self, output: int, state: PortfolioState, library: Library) -> None:
-        """Keep the state of the search for a target."""
+        """Write the state of the search for a target."""
         arrays, values = states.pack(state, library)
         content = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
-        # The manifest comes last: with an old one the arrays are of no use.
+        # The manifest is written last: arrays that do not match the manifest's hash are ignored.
         name, self._slot = self._slot, _other(self._slot)
         manifest = {
             "schema": SCHEMA,
@@ -50,7 +52,7 @@ class Checkpoints:
         files.replace(self._folder / f"{name}.json", json.dumps(manifest).encode())
 
     def newest(self, output: int, library: Library, settings: PortfolioSettings) -> PortfolioState | None:
-        """Return where the search for a target was; None where there is nothing to go on from.
+        """Return the newest state of the search for a target; None if no checkpoint can be used.
 
         Raises:
             DataError: where a checkpoint is of another version or of other settings.
@@ -78,7 +80,7 @@ class Checkpoints:
             return None
 
     def _manifest(self, name: str) -> dict[str, Any] | None:
-        """The manifest of a slot; None where there is none, or a damaged one."""
+        """The manifest of a slot; None if it is missing or damaged."""
         path = self._folder / f"{name}.json"
         if not os.path.lexists(path):
             return None

@@ -1,4 +1,4 @@
-"""A fit: the search for every target in turn, with whoever observes it."""
+"""A fit: the search for every target in turn, and its observers."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from symseed.search.streams import Stream, derived
 from symseed.signals import Held
 
 Observer: TypeAlias = Callable[[int, Progress], None]
-"""Is told of every turn: the place of the target, and how its search goes on. It may raise `KeyboardInterrupt` to end
-the fit with the best so far."""
+"""Called after every turn with the index of the target and the progress of its search. It may raise `KeyboardInterrupt`
+to end the fit with the best formulas so far."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What a fit is to do."""
+    """The inputs of a fit."""
 
     plan: Plan
     data: RunData
@@ -36,17 +36,17 @@ class Fit:
     known: Sequence[Sequence[Expression]]
     """Formulas to begin with, for each target."""
     run: Run | None = None
-    """Where it is kept on disk."""
+    """Folder on disk that records the fit; None: nothing is written."""
     observers: tuple[Observer, ...] = ()
     started: float | None = None
-    """Since when `max_time` counts, by `time.monotonic`; None: from the start of the search."""
+    """Time, by `time.monotonic`, from which `max_time` counts; None: the start of the search."""
     done: Mapping[int, EquationFront] = field(default_factory=dict)
-    """Targets whose search has ended before."""
+    """Fronts of the targets whose search ended before a resume."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a fit has found."""
+    """The results of a fit."""
 
     fronts: tuple[EquationFront, ...]
     histories: tuple[tuple[Moment, ...], ...]
@@ -54,10 +54,10 @@ class Outcome:
 
 
 def search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
-    """Search for every target that is not done, and have the outcome kept.
+    """Search for every target that is not done, and pass the outcome to `keep`.
 
-    Where an exception breaks off the search for the last target, an alarm of the caller's, say, what was found by then
-    is kept, and the exception is raised all the same.
+    If an exception, such as a caller's alarm, ends the search for the last target, `keep` receives what was found so
+    far, and the exception propagates.
     """
     try:
         _search_targets(fit, keep)
@@ -104,7 +104,7 @@ def _search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
 def _searched(
     search: TargetSearch, prepared: Prepared, run: Run | None, output: int, *, is_at_once: bool
 ) -> EquationFront:
-    """The front of one target; Ctrl-C at any moment leaves the best so far, where there is one."""
+    """The front of one target; after Ctrl-C, the best formulas so far if there are any."""
     state = None if run is None else run.state(output, prepared.library, prepared.settings)
     try:
         return search.run(begin=state, is_at_once=is_at_once)
@@ -116,13 +116,13 @@ def _searched(
 
 
 class _Clock:
-    """Divides the time that is left among the targets that are left."""
+    """Divides the remaining time equally among the remaining targets."""
 
     def __init__(self, seconds: float | None, started: float | None) -> None:
         self._end = None if seconds is None else (started or time.monotonic()) + seconds
 
     def share(self, targets: int) -> float | None:
-        """Return when the search for the first of so many targets must end."""
+        """Return when the search for the first of `targets` targets must end."""
         now = time.monotonic()
         return None if self._end is None else now + (self._end - now) / targets
 
@@ -144,15 +144,15 @@ def _observers(fit: Fit) -> list[Observer]:
 
 
 class _History:
-    """Keeps how the choice changed."""
+    """Records how the choice changed."""
 
     def __init__(self, before: Sequence[Moment]) -> None:
-        """Go on from what happened before a resume."""
+        """Continue the history from before a resume."""
         self._moments = list(before)
 
     def __call__(self, _output: int, progress: Progress) -> None:
         turn = progress.turn
-        while self._moments and self._moments[-1].charged >= turn.charged:  # what was done before and is done again
+        while self._moments and self._moments[-1].charged >= turn.charged:  # turns repeated after a resume
             self._moments.pop()
         formula = notation.to_text(progress.best)
         self._moments.append(Moment(seconds=turn.seconds, charged=turn.charged, loss=progress.loss, formula=formula))
@@ -169,4 +169,4 @@ def _say(_output: int, progress: Progress) -> None:
     try:
         sys.stderr.write(f"{progress.turn.seconds:7.1f} s  {progress.turn.charged:>10,} formulas  {progress.best}\n")
     except (OSError, ValueError):
-        return  # nobody listens, which is no reason to lose the search
+        return  # stderr is closed; the search continues

@@ -1,4 +1,4 @@
-"""The formulas that a user sees: a front of them in the user's own units, and the choice of one by a named rule."""
+"""The Pareto front that a user sees, in the user's own units, and the choice of one formula by a named rule."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from symseed.search.budget import StopReason
 from symseed.text import for_html
 
 _LEAST_GAIN = 1e-9
-"""Share of the loss that is not worth a longer formula: often it is the same one, rounded otherwise."""
+"""Share of the loss by which a longer formula must be better: smaller gains are rounding."""
 RULES = ("best", "accuracy", "score", "bic", "mdl")
 """The rules of `model_selection`."""
 
@@ -39,12 +39,12 @@ class Equation:
     """One formula of a front."""
 
     formula: Formula
-    """In the user's own units. Its `mean_square` is the loss in units in which squares neither overflow nor vanish:
-    what formulas are compared by."""
+    """The formula in the user's own units. Formulas are compared by its `mean_square`, whose units are chosen such that
+    squares neither overflow nor underflow."""
     loss: float
-    """Mean of `predict`'s squared errors, or other losses, on the data that were fitted, weighted as they were."""
+    """Weighted mean of the squared errors, or other losses, of `predict` on the data that were fitted."""
     score: float
-    """By how much the logarithm of the loss falls per token, from the formula before; 0 for the first."""
+    """Fall of the logarithm of the loss per token, from the formula before; 0 for the first."""
 
     @property
     def expression(self) -> Expression:
@@ -74,9 +74,9 @@ class EquationFront:
     reason: StopReason
     """Why the search ended."""
     rows: int
-    """How many samples the search looked at."""
+    """Number of samples that the search used."""
     rounding: float
-    """The share of the loss that is rounding."""
+    """Part of the loss that is due to rounding."""
 
     @classmethod
     def of(cls, candidates: Sequence[Candidate], reason: StopReason, *, rows: int, rounding: float) -> EquationFront:
@@ -92,7 +92,7 @@ class EquationFront:
         return cls(tuple(Equation(item.formula, item.loss, score) for item, score in pairs), reason, rows, rounding)
 
     def choice(self, rule: str) -> int:
-        """Return the row that a rule chooses."""
+        """Return the index of the formula that a rule chooses."""
         check_rule(rule)
         if rule == "best":
             return _shortest([equation.formula for equation in self.equations])
@@ -158,7 +158,7 @@ def _shortest(formulas: Sequence[Formula]) -> int:
 
 
 def check_rule(rule: Any) -> None:
-    """Refuse a rule that there is not."""
+    """Refuse an unknown rule."""
     if rule not in RULES:
         raise SettingsError(
             f"`model_selection` must be one of {', '.join(RULES)}, but it is {rule!r}.{did_you_mean(rule, RULES)}"

@@ -1,4 +1,4 @@
-"""A front of formulas as a CSV file, which any program can read and our own parser reads back."""
+"""A Pareto front as a CSV file, which any program can read and our own parser reads back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from symseed.portfolio import Formula
 from symseed.regressor.front import Equation, EquationFront
 
 MOST_BYTES = 2**28
-"""Most bytes of a front: a few kilobytes, but names of columns may be long."""
+"""Most bytes of a front that are read: the usual size is a few kilobytes, but names of columns may be long."""
 _COLUMNS = ("Complexity", "Loss", "Score", "Equation", "Description", "Share")
 
 

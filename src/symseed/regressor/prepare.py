@@ -1,4 +1,4 @@
-"""Data made ready for a search: a sample of them, each different one once, the columns that matter, near 1 in size."""
+"""Preparation of data for a search: subsampling, de-duplication, selection of columns, and scaling to size 1."""
 
 from __future__ import annotations
 
@@ -18,60 +18,60 @@ from symseed.regressor.settings import Plan
 from symseed.space import Dimensions
 
 MOST_COLUMNS = 64
-"""Columns that a search looks at; of more, those that say most about y by themselves."""
+"""Most columns that a search uses: those that each explain most of y alone. Chosen by hand."""
 MOST_ROWS = 10_000
-"""Samples that a search looks at, drawn at random where there are more; the losses shown are of all samples."""
+"""Most samples that a search uses, drawn at random; the losses shown are of all samples. Chosen by hand."""
 
 _SQUARES_FIT = (1e-100, 1e100)
-"""Smallest and largest |y| whose squared errors neither vanish nor overflow."""
+"""Smallest and largest |y| whose squared errors neither underflow nor overflow."""
 _POWERS_FIT = (1e-30, 1e30)
-"""The same of |x|, whose powers occur in derivatives by constants, which are squared."""
+"""Smallest and largest |x| for which squared derivatives, which hold powers of x, neither underflow nor overflow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """One target's data and tokens, as the search and as the user sees them."""
+    """One target's data and tokens, both as the search and as the user sees them."""
 
     plan: Plan
     settings: PortfolioSettings
-    """The plan's, with what units say of the formulas."""
+    """Settings of the plan, with the constraint that units put on the formulas."""
     seed: int
     whole: Dataset
     """All samples, in the user's units."""
     data: Dataset
-    """What the search looks at, in the user's units."""
+    """The samples and columns that the search uses, in the user's units."""
     columns: tuple[int, ...]
-    """Where its columns stand in the whole table."""
+    """Indices of the columns of `data` in the whole table."""
     units: Units
     """Powers of two that bring the data near 1."""
     scaled: Dataset
-    """What the search looks at, near 1."""
+    """The samples and columns that the search uses, scaled."""
     library: Library
     """The tokens of the search, without constants."""
     shown_library: Library
-    """The same tokens with a constant, for the columns of the whole table."""
+    """The tokens of the search and a constant, with variables for the columns of the whole table."""
 
     @property
     def writer(self) -> Writer:
-        """Writes formulas of the search down."""
+        """Writer of formulas of the search."""
         return Writer(self.library.with_constant())
 
     @property
     def has_squares(self) -> bool:
-        """Whether squares neither overflow nor vanish in the user's units.
+        """Whether squares neither overflow nor underflow in the user's units.
 
-        Where they do, descriptions are those of the formulas for scaled data.
+        Otherwise, description lengths are those of the formulas for scaled data.
         """
         return _SQUARES_FIT[0] < self.units.target < _SQUARES_FIT[1] and all(
             _POWERS_FIT[0] < unit < _POWERS_FIT[1] for unit in self.units.columns
         )
 
     def settings_for(self, *, is_at_once: bool) -> PortfolioSettings:
-        """Return the settings of the search; without assembly, which takes time, for one that ends at once."""
+        """Return the settings of the search; a search that ends at once has no assembly, which takes time."""
         return replace(self.settings, assembly=None) if is_at_once else self.settings
 
     def scaled_formulas(self, known: Sequence[Expression]) -> list[Expression]:
-        """Return formulas of the user's as the search has them; those with tokens that it lacks are left out."""
+        """Return the user's formulas for scaled data; formulas with tokens that the search lacks are left out."""
         writer, back = self.writer, self.units.inverse
         rows: list[Row] = [row for row in map(writer.row, known) if row is not None]
         return [Expression(writer.library, next(back.restored(writer, row))) for row in rows]
@@ -81,8 +81,8 @@ def prepare(plan: Plan, dataset: Dataset, *, seed: int, dimensions: Dimensions |
     """Make a target's data ready.
 
     Args:
-        dataset: all samples; of many, some are searched with.
-        dimensions: what units say of the formulas.
+        dataset: all samples; the search uses at most `MOST_ROWS` of them.
+        dimensions: constraint that units put on the formulas.
     """
     settings = plan.settings
     if dimensions is not None:
@@ -93,7 +93,7 @@ def prepare(plan: Plan, dataset: Dataset, *, seed: int, dimensions: Dimensions |
     data = sampled.with_samples(sampled.X[:, columns], sampled.y, sampled.weights, names).with_loss(plan.loss)
     variables = Library.of([], data.names).tokens
     library = Library((*variables, *plan.operators))
-    # Units need a factor to be written with.
+    # A formula can only be scaled back if the library can write a factor.
     can_scale = Writer(library.with_constant()).has("mul")
     units = Units.of(data) if can_scale else Units((1.0,) * len(columns), 1.0)
     placed = tuple(replace(token, column=columns[token.column]) for token in variables)
@@ -112,7 +112,7 @@ def prepare(plan: Plan, dataset: Dataset, *, seed: int, dimensions: Dimensions |
 
 
 def _sampled(dataset: Dataset, seed: int) -> Dataset:
-    """The samples that count, and of many some, drawn at random."""
+    """The samples of positive weight, at most `MOST_ROWS` of them, drawn at random."""
     counted = dataset.counted()
     if len(counted) <= MOST_ROWS:
         return counted
@@ -120,8 +120,8 @@ def _sampled(dataset: Dataset, seed: int) -> Dataset:
 
 
 def _distinct(dataset: Dataset) -> Dataset:
-    """Each different sample once, with its weights added up, in an order that does not depend on the given one."""
-    X, y = dataset.X + 0.0, dataset.y + 0.0  # no minus zero: it would equal another sample
+    """Each different sample once, with the sum of its weights, in an order independent of the given one."""
+    X, y = dataset.X + 0.0, dataset.y + 0.0  # -0 becomes 0, so that equal samples have equal bits
     order = np.lexsort((y, *X.T[::-1]))
     X, y, weights = X[order], y[order], dataset.weights[order]
     is_new = np.ones(len(y), dtype=bool)
@@ -131,7 +131,7 @@ def _distinct(dataset: Dataset) -> Dataset:
 
 
 def _most_relevant(dataset: Dataset) -> list[int]:
-    """The columns that a search looks at, in their own order."""
+    """The columns that a search uses, in their own order."""
     count = dataset.X.shape[1]
     if count <= MOST_COLUMNS:
         return list(range(count))

@@ -1,4 +1,4 @@
-"""The scikit-learn estimator: data in, a front of formulas and one choice among them out."""
+"""The scikit-learn estimator: `fit` takes data and gives a Pareto front of formulas and one choice among them."""
 
 from __future__ import annotations
 
@@ -50,24 +50,24 @@ def _suggesting(initialise: Callable[_Given, None]) -> Callable[_Given, None]:
 class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Finds short formulas that explain a target by the columns of a table.
 
-    `fit` searches, and ends by itself once there is nothing left to explain. The result is a front, the best formulas
-    of growing complexity (`equations_`), and the choice of one among them by `model_selection` (`best_`), which
-    `predict` uses. Data need not be scaled: columns and target of unusual size are divided by powers of two for the
-    search, and the formulas are given in the data's own units, with their constants fitted to the end.
+    `fit` searches, and ends by itself once a formula fits to rounding. The result is a Pareto front, the best formulas
+    of growing complexity (`equations_`), and one formula chosen from it by `model_selection` (`best_`), which `predict`
+    uses. Data need not be scaled: columns and target of unusual size are divided by powers of two for the search, and
+    the formulas are given in the data's own units, with their constants fitted to convergence.
 
-    Of more than 64 columns the search looks at those that say most about the target by themselves (a warning says
-    so), and of more than 10,000 rows at 10,000 drawn at random. Rows that are the same count as one of their summed
-    weight, and the order of rows does not matter. Where the target is constant, the formula is that number; R², of
-    which `score` is made, is then 1 by scikit-learn's rule.
+    The search uses at most 64 columns, those that each explain most of the target alone (a warning says so), and at
+    most 10,000 rows, drawn at random. Equal rows count as one row of their summed weight, and the order of rows does
+    not matter. If the target is constant, the formula is that number, and `score`, which is R², is 1 by scikit-learn's
+    rule.
 
     Parameters:
         binary_operators: operators of two arguments: + - * / ^ min max, or the names of other tools for them.
         unary_operators: operators of one argument: sin cos tan exp log sqrt square cube quartic inv neg abs tanh
             sigmoid expneg logabs. In both lists a function of arrays may stand too, such as `def bump(x): return
-            np.exp(-x * x)`; it is tried out first.
+            np.exp(-x * x)`; `fit` checks it first.
         maxsize: most tokens (operators, columns and constants) of a formula; None: the method's own limit.
         constraints: how many tokens an operator's arguments may have, such as {"pow": (-1, 1), "sin": 5}: any base and
-            an exponent of one token, at most five in a sine; -1 is no limit.
+            an exponent of one token, at most five in a sine; -1: no limit.
         nested_constraints: how often operators may be nested in one, such as {"sin": {"sin": 0, "exp": 1}}: no sine
             in a sine, and at most one exponential on any way down from it.
         max_evals: most formulas that may be tried for each target; None: the method's own limit.
@@ -153,21 +153,21 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ) -> SymbolicRegressor:
         """Search for formulas; Ctrl-C ends the search with the best so far, a second one gives up.
 
-        Nothing of the estimator changes before the search has ended: what is raised on the way leaves it as it was. But
-        an exception that breaks off the search itself, such as that of an alarm, finds it fitted with the best so far,
-        where every target has one by then.
+        The estimator changes only when the search has ended, so an error before the search leaves it unchanged. An
+        exception during the search, such as a caller's alarm, leaves it fitted with the best formulas so far, provided
+        that every target has one by then.
 
         Args:
             X: (M, V) numbers, as an array or a data frame; formulas call columns by their names.
             y: (M,), or (M, K) for K targets, each of which gets a front of its own.
             sample_weight: (M,), how much each row counts; 2 is the same as having the row twice.
-            X_units: a list with a unit for each column, such as "m/s^2", or a mapping by name; None and what is left
-                out are pure numbers. With units only formulas are tried whose dimension is that of y; fitted constants
-                have whatever dimension is needed.
+            X_units: a list with a unit for each column, such as "m/s^2", or a mapping by name; None and columns left
+                out are pure numbers. With units, only formulas of the dimension of y are tried; fitted constants have
+                whatever dimension is needed.
             y_units: the target's unit, or a list of them where y has several columns.
 
         Raises:
-            DataError: naming what cannot be used, and where.
+            DataError: naming the value that cannot be used, and where it stands.
             SettingsError: naming a parameter that is out of range.
         """
         started = time.monotonic()
@@ -204,12 +204,12 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         started: float | None = None,
         observers: tuple[Observer, ...] = (),
     ) -> None:
-        """Search in data that have been read, by settings that have been checked; for the command line.
+        """Search with data that have been read and settings that have been checked; for the command line.
 
         Args:
-            labels: what the columns are called where the data come from.
-            started: since when `max_time` counts, by `time.monotonic`; None: from now.
-            observers: are told of every turn.
+            labels: names of the columns in the source of the data.
+            started: time, by `time.monotonic`, from which `max_time` counts; None: now.
+            observers: called after every turn.
         """
         known = self._known(data.names, data.y.shape[1])
         run = None
@@ -227,11 +227,11 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Return an estimator with the formulas that a run has found so far; nothing in its folder is run.
 
         Args:
-            functions: settings that were functions of yours, which no file can hold. Only operators are needed; a loss
-                and a condition to end, where they are left out, are the default ones for fits to come.
+            functions: settings that were functions, which no file can hold. Only operators are required; a loss or an
+                `early_stop_condition` that is left out has its default in later fits.
 
         Raises:
-            DataError: where the folder is no run, or has no formulas yet.
+            DataError: if the folder does not hold a run, or the run has no formulas yet.
         """
         run = Run.read(Path(run_directory), is_to_search=False, **functions)
         found = run.found(run.settings.plan())
@@ -257,9 +257,9 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         A run that ended by itself stays as it is, unless its limits are raised.
 
         Args:
-            observers: are told of every turn, and of which target.
+            observers: called after every turn with the index of the target and its progress.
             changes: other limits (`max_time`, `max_evals`, `patience`, `early_stop_condition`), `n_jobs`, `verbosity`,
-                `model_selection`; and settings that were functions of yours, which no file can hold.
+                `model_selection`; and settings that were functions, which no file can hold.
         """
         run = Run.read(Path(run_directory), **changes)
         out = cls._of(run)
@@ -454,7 +454,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _one_or_list(self, values: list[Any]) -> Any:
         return values if self._is_multiple else values[0]
 
-    # --- For the eye -------------------------------------------------------------------------------------------------
+    # --- Display -----------------------------------------------------------------------------------------------------
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """Show the parameters and, once fitted, the front, with the choice marked."""
@@ -471,7 +471,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return head + "".join(front.html(self.model_selection) for front in self._fronts)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:  # noqa: ARG002 - notebooks pass some
-        """Give notebooks both."""
+        """Give notebooks the text and the table."""
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
@@ -479,7 +479,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _are_texts(labels: tuple[Hashable, ...] | None) -> bool:
-    """Whether columns have names of the kind that scikit-learn knows; others are ours alone to remember."""
+    """Whether all columns are named by strings, the only names that scikit-learn keeps."""
     return labels is not None and all(type(label) is str for label in labels)
 
 

@@ -1,4 +1,4 @@
-"""Formulas of a search restored to the user's units: reduced in them, judged on all samples, and put on a front."""
+"""Restores formulas of a search to the user's units: simplified there, judged on all samples, put on a front."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from symseed.search import StopReason
 from symseed.search.budget import IsLate
 
 _MOST_FITS = 20
-"""Fits of a formula on the front, each of 100 iterations."""
+"""Most fits of a formula on the front, each of 100 iterations: chosen by hand."""
 _SAME_VALUES = 1e-6
-"""Share of its values by which a formula may differ in other units."""
+"""Share by which the values of a restored formula may differ from those of the search's: chosen by hand."""
 
 
 class Restorer:
-    """Turns the formulas of a search into those that are shown."""
+    """Turns the formulas of a search into formulas in the user's units."""
 
     def __init__(self, prepared: Prepared) -> None:
         self._prepared = prepared
         self._writer = prepared.writer
 
     def front(self, portfolio: Portfolio, reason: StopReason) -> EquationFront:
-        """Return the front that a user sees. A Ctrl-C on the way leaves the formulas judged so far."""
+        """Return the front that a user sees; after Ctrl-C, that of the formulas judged so far."""
         assert portfolio.best is not None, "there is a front once there is a choice"
         rows = [portfolio.best.expression.row, *(formula.expression.row for formula in portfolio.front())]
         candidates: list[Candidate] = []
@@ -53,24 +53,24 @@ class Restorer:
         return Expression(self._prepared.shown_library, restored)
 
     def loss_of(self, shown: Expression) -> float:
-        """Return a shown formula's mean loss on the data that the search looks at."""
+        """Return a shown formula's mean loss on the samples that the search uses."""
         data, columns = self._prepared.data, list(self._prepared.columns)
         table = np.zeros((len(data), 1 + max(columns)))
         table[:, columns] = data.X
         return _mean_loss(data, shown.evaluate(table))
 
     def _restored(self, row: Row, is_late: IsLate) -> list[Candidate]:
-        """A formula of the search in the user's units; where those are others it is reduced, if there is time."""
+        """A formula of the search in the user's units, simplified again if the units differ and there is time."""
         prepared, library = self._prepared, self._writer.library
         wanted = Expression(library, row).evaluate(prepared.scaled.X)
         for form in prepared.units.restored(self._writer, row):
             values = Expression(library, form).evaluate(prepared.data.X)
             near = _SAME_VALUES * np.abs(wanted).max()
             if not np.allclose(values / prepared.units.target, wanted, rtol=_SAME_VALUES, atol=near):
-                continue  # something overflowed or vanished on the way
+                continue  # a value overflowed or underflowed
             found: list[Candidate] = []
             if prepared.has_squares and not prepared.units.are_plain and not is_late():
-                # A factor of 1 in the search's units is a constant in others, which has not been fitted yet.
+                # A factor of 1 in the search's units is a constant in the user's, not fitted yet.
                 fitted = self._fitted(form)
                 simple = simplified(self._writer, fitted, prepared.data, is_late=is_late)
                 found = self._judged(fitted, row) + self._judged(simple, row)
@@ -84,9 +84,9 @@ class Restorer:
         return fit_to_convergence(self._writer.population([row]), self._prepared.data, most=_MOST_FITS)[0].row(0)
 
     def _judged(self, row: Row, searched: Row) -> list[Candidate]:
-        """A formula with its loss on all samples; none where it has no value at some sample that counts.
+        """A formula with its loss on all samples; none if it has no value at a sample of positive weight.
 
-        `searched` is what the search had in its place, for scaled data.
+        `searched` is the search's formula, for scaled data.
         """
         prepared, data, unit = self._prepared, self._prepared.whole, self._prepared.units.target
         expression = Expression(prepared.shown_library, row)
@@ -94,7 +94,7 @@ class Restorer:
         counted = data.weights > 0.0
         if np.isnan(prediction[counted]).any():
             return []
-        prediction = np.where(np.isnan(prediction), data.y, prediction)  # where the weight is 0
+        prediction = np.where(np.isnan(prediction), data.y, prediction)  # NaN only where the weight is 0
         with np.errstate(over="ignore"):
             loss = _mean_loss(data, prediction)
             share = _mean_square(data.y / unit, prediction / unit, data.weights)
@@ -108,7 +108,7 @@ class Restorer:
 
 
 def _mean_loss(data: Dataset, prediction: Floats) -> float:
-    """The mean of what errors cost, in the data's own units."""
+    """The weighted mean loss, in the data's own units."""
     if data.loss is None:
         with np.errstate(over="ignore"):
             return _mean_square(data.y, prediction, data.weights)
@@ -116,6 +116,6 @@ def _mean_loss(data: Dataset, prediction: Floats) -> float:
 
 
 def _mean_square(y: Floats, prediction: Floats, weights: Floats) -> float:
-    """As scikit-learn's `mean_squared_error` computes it, to the last bit."""
+    """The mean squared error, equal to scikit-learn's `mean_squared_error` to the last bit."""
     is_even = bool((weights == 1.0).all())
     return float(np.average((y - prediction) ** 2, weights=None if is_even else weights))

@@ -1,4 +1,4 @@
-"""One run on disk: a folder that survives whatever ends the process, and from which the run can go on.
+"""One run on disk: a folder that survives any end of the process, and from which the run can be resumed.
 
     config.toml              every setting, the seed, and what the data were
     data.safetensors         the data
@@ -6,7 +6,7 @@
     front.csv                the formulas so far; front-2.csv, ... for further targets
     checkpoint/              the last two states of the search, each with a manifest that has its hash
 
-Nothing in it is ever run: settings are text, formulas are read by our own parser, arrays are simple numbers.
+Nothing in it is executed: settings are text, formulas are read by our own parser, arrays are numbers.
 """
 
 from __future__ import annotations
@@ -44,14 +44,17 @@ from symseed.search import StopReason
 from symseed.version import version
 
 CHANGEABLE = (*LIMITS, "model_selection", "n_jobs", "verbosity")
-"""Settings of a run that may be others when it goes on."""
+"""Settings that may change when a run is resumed."""
 
 _MOST_TEXT = 2**28
-"""Bytes of a text file of a run: a long run of many columns writes some megabytes."""
+"""Most bytes of a text file that are read: a long run of many columns writes some megabytes."""
 _MOST_HEADER = 2**20
-"""Bytes of a safetensors file beside its numbers."""
+"""Most bytes of a safetensors file besides its numbers: far above the usual size, chosen by hand."""
 
-_CONFIG, _DATA, _EVENTS, _CHECKPOINT = "config.toml", "data.safetensors", "events.jsonl", "checkpoint"
+_CONFIG = "config.toml"
+_DATA = "data.safetensors"
+_EVENTS = "events.jsonl"
+_CHECKPOINT = "checkpoint"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +84,10 @@ class Run:
     def create(
         cls, parent: Path, settings: Settings, data: RunData, *, seed: int, known: Sequence[Sequence[str]] = ()
     ) -> Run:
-        """Make a new folder below `parent`, with all that the run needs, and lock it.
+        """Make a new folder below `parent`, with the settings and data of the run, and lock it.
 
         Raises:
-            SettingsError: where that cannot be written.
+            SettingsError: if the folder cannot be written.
         """
         if not isinstance(settings.random_state, (int, np.integer)):
             settings = replace(settings, random_state=None)  # a generator has moved on; the seed is what counts
@@ -109,14 +112,14 @@ class Run:
         """Open a run, whether or not it is being written to.
 
         Args:
-            is_to_search: whether it is to go on; else it is only looked at, and functions that say what errors cost or
-                when to end need not be given.
-            changes: settings that do not change what is searched (`CHANGEABLE`), and those that were functions, which
-                no file can hold.
+            is_to_search: whether the run is to be resumed; if it is only read, a loss or an early stop that was a
+                function need not be given.
+            changes: settings that do not change what is searched (`CHANGEABLE`), and settings that were functions,
+                which no file can hold.
 
         Raises:
-            DataError: where it is no run, one of another version, or damaged.
-            SettingsError: where another setting is to be changed.
+            DataError: if the folder does not hold a run, or the run is damaged or of another version.
+            SettingsError: if another setting is to be changed.
         """
         path = folder / _CONFIG
         try:
@@ -159,7 +162,7 @@ class Run:
         """Begin to write to a run that was read.
 
         Raises:
-            DataError: where another process does, or the folder cannot be written to.
+            DataError: if another process is writing to it, or the folder cannot be written to.
         """
         try:
             (self.folder / _CHECKPOINT).mkdir(exist_ok=True)
@@ -204,7 +207,7 @@ class Run:
     # --- Writing -----------------------------------------------------------------------------------------------------
 
     def watch(self, output: int, progress: Progress) -> None:
-        """Take note of a turn."""
+        """Record a turn."""
         turn = progress.turn
         event = {
             "event": "turn",
@@ -225,7 +228,7 @@ class Run:
                 self._safely(lambda: files.replace(self._front_path(output), front_file.to_csv(front).encode()))
 
     def finish(self, output: int, front: EquationFront) -> None:
-        """Keep what was found for a target."""
+        """Record the front of a target."""
         is_final = front.reason is not StopReason.INTERRUPTED
 
         def write() -> None:
@@ -248,7 +251,7 @@ class Run:
             self._lines.append(event)
 
     def _safely(self, write: Callable[[], None]) -> None:
-        """Write; where that fails the search goes on in memory, and a warning says so once."""
+        """Write; if that fails, the search continues in memory, and a warning says so once."""
         try:
             write()
         except OSError as error:
@@ -265,7 +268,7 @@ class Run:
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        """What happened, in order; a turn that was taken again after a resume stands for its earlier one."""
+        """The events in order; a turn repeated after a resume replaces the earlier one."""
         try:
             content = files.read(self.folder / _EVENTS, _MOST_TEXT)
         except FileNotFoundError:
@@ -296,11 +299,11 @@ class Run:
 
     @property
     def labels(self) -> tuple[str, ...] | None:
-        """The columns' own names; None where they had none."""
+        """The columns' own names; None if they had none."""
         return self.data.names if self.data.has_labels else None
 
     def library(self, plan: Plan, formulas: Sequence[str]) -> Library:
-        """Return the tokens of some of the run's formulas: of many columns, only those that are in them."""
+        """Return the tokens of some of the run's formulas; if there are many columns, only those in the formulas."""
         columns = list(range(len(self.data.names)))
         if len(columns) > MOST_COLUMNS:
             longest = max(map(len, self.data.names))
@@ -311,10 +314,10 @@ class Run:
         return Library((*variables, *plan.operators, constant()))
 
     def found(self, plan: Plan) -> dict[int, Found]:
-        """Return the fronts that are on the disk, by target.
+        """Return the fronts on disk, by target.
 
         Raises:
-            DataError: where one is damaged.
+            DataError: if one is damaged.
         """
         ends = {event["output"]: event for event in self.events if event.get("event") == "found"}
         out = {}
@@ -330,12 +333,12 @@ class Run:
         return out
 
     def state(self, output: int, library: Library, settings: PortfolioSettings) -> PortfolioState | None:
-        """Return where the search for a target was; None where there is nothing to go on from."""
+        """Return the newest state of the search for a target; None if no checkpoint can be used."""
         return self._checkpoints.newest(output, library, settings)
 
     @property
     def _search_digest(self) -> str:
-        """The hash of all that decides what is searched."""
+        """The hash of all settings that decide what is searched."""
         values = settings_text.to_values(self.settings)
         decisive = {
             name: values[name] for name in NAMES if name not in (*CHANGEABLE, "random_state", "output_directory")

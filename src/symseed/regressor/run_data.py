@@ -15,16 +15,16 @@ from symseed.space.dimensions import UnitLike
 
 @dataclass(frozen=True, slots=True)
 class RunUnits:
-    """Physical units, as texts and as what they say of formulas."""
+    """Physical units, as texts and as constraints on formulas."""
 
     columns: tuple[str, ...]
     targets: tuple[str, ...]
     rules: tuple[Dimensions, ...]
-    """What they say of the formulas for each target."""
+    """The constraint on the formulas of each target."""
 
     @classmethod
     def of(cls, names: tuple[str, ...], targets: tuple[str, ...], X_units: Any, y_units: Sequence[Any]) -> RunUnits:
-        """Read units: of the columns, as a list or by name, and of each target.
+        """Read the units of the columns, as a list or by name, and of each target.
 
         Raises:
             SettingsError: naming the quantity whose unit cannot be read.
@@ -42,7 +42,7 @@ class RunUnits:
 
 @dataclass(frozen=True, slots=True)
 class RunData:
-    """What a run searches in."""
+    """The data of a run. Axis letters: M samples, V columns, K targets."""
 
     X: Floats  # (M, V)
     y: Floats  # (M, K)
@@ -52,13 +52,13 @@ class RunData:
     has_labels: bool
     """Whether the columns' names were the user's own."""
     is_multiple: bool
-    """Whether y came as a table."""
+    """Whether y was given as a table, of one or several columns."""
     targets: tuple[str, ...]
     """Names of y's columns."""
     source: str = ""
-    """Where the data came from, for people."""
+    """Source of the data, as shown to people."""
     units: RunUnits | None = None
-    """None: there are none."""
+    """Physical units; None: no units were given."""
 
     def with_units(self, X_units: Any, y_units: Any) -> RunData:
         """Return the same data with units, as `SymbolicRegressor.fit` takes them.
@@ -83,7 +83,7 @@ class RunData:
         return {name: "" if text == "1" else text for name, text in texts}
 
     def dimensions(self, output: int) -> Dimensions | None:
-        """Return what units say of the formulas for a target."""
+        """Return the constraint that units put on the formulas of a target; None without units."""
         return None if self.units is None else self.units.rules[output]
 
     def dataset(self, output: int) -> Dataset:
@@ -92,10 +92,10 @@ class RunData:
 
     @property
     def arrays(self) -> dict[str, Floats]:
-        """The numbers."""
+        """The arrays by name, as `data.safetensors` holds them."""
         return {"X": self.X, "y": self.y, "weights": self.weights}
 
 
 def _text(unit: UnitLike, dimension: Dimension) -> str:
-    """A unit as it was given; its dimension where that was no text."""
+    """A unit as it was given; its dimension if it was not given as text."""
     return unit if isinstance(unit, str) else str(dimension)

@@ -1,4 +1,4 @@
-"""What a user sets: the same settings for the estimator, the command line and a file, checked in one place."""
+"""Settings of a fit: the same for the estimator, the command line and a file, checked in one place."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ELSEWHERE = {
     "verbose": "verbosity",
     "weights": "sample_weight of fit",
 }
-"""What other tools call our parameters."""
+"""Names that other tools use for our parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Settings:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Settings:
-        """Take settings by name, and refuse a name that there is not."""
+        """Take settings by name, and refuse unknown names."""
         for name in values:
             if name not in NAMES:
                 raise SettingsError(f"There is no setting `{name}`: {suggestion(name)}")
@@ -122,20 +122,20 @@ class Settings:
 NAMES = tuple(field.name for field in fields(Settings))
 """The names of all settings."""
 LIMITS = ("max_evals", "max_time", "patience", "early_stop_condition")
-"""The names of the settings that say when to end."""
+"""The names of the settings that limit the search."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Settings, checked and completed by the method's own."""
+    """Checked settings, with the method's values where the user gave none."""
 
     given: Settings
-    """As the user gave them."""
+    """The settings as the user gave them."""
     method: Method
     settings: PortfolioSettings
     operators: tuple[Token, ...]
     loss: Loss | None
-    """None: squared errors."""
+    """The loss; None: squared errors."""
     maxsize: int
     max_evals: int | None
     max_time: float | None
@@ -146,7 +146,7 @@ class Plan:
 
 
 def _alone(method: Method) -> PortfolioSettings:
-    """A method of the paper's as a portfolio of one track, with fitted constants and without assembly."""
+    """A method of the paper as a portfolio of one track, with fitted constants and without assembly."""
     track = Track(
         method.settings,
         max_length=method.max_length,
@@ -159,7 +159,7 @@ def _alone(method: Method) -> PortfolioSettings:
 
 
 def suggestion(name: str) -> str:
-    """Say which setting was meant by a name that there is not."""
+    """Suggest a setting for an unknown name."""
     meant = _ELSEWHERE.get(name) or next(iter(difflib.get_close_matches(name, NAMES, n=1)), None)
     return f"did you mean {meant}?" if meant else f"the settings are {', '.join(NAMES)}."
 
@@ -184,7 +184,7 @@ def _real(value: Any, name: str) -> float:
 
 
 def _check_seed(value: Any) -> None:
-    """Refuse what scikit-learn's `check_random_state` does, with a sentence."""
+    """Refuse every value that scikit-learn's `check_random_state` refuses, with a sentence."""
     is_seed = isinstance(value, numbers.Integral) and 0 <= int(value) < 2**32
     if not (value is None or is_seed or value is np.random or isinstance(value, np.random.RandomState)):
         raise SettingsError(
@@ -211,7 +211,7 @@ def _sizes(given: Any, operators: Sequence[Token]) -> list[Constraint]:
 
 
 def _nestings(given: Any, operators: Sequence[Token]) -> list[Constraint]:
-    """How often operators may be nested in another, by that one and then by them."""
+    """Limits on nesting, by the outer and then by the inner operator."""
     out: list[Constraint] = []
     for name, limits in _mapping(given, "nested_constraints").items():
         outer = _one_of(name, operators, "nested_constraints")
@@ -244,7 +244,7 @@ def _loss(given: Any) -> Loss | None:
 
 
 def _operators(given: Any, argument: str, arity: int) -> tuple[Token, ...]:
-    """The operators of a list, each of the arity that its list is for: by name, or functions of the user's own."""
+    """The operators of a list, all of one arity: names, or the user's functions."""
     if given is None:
         return ()
     if isinstance(given, str) or not isinstance(given, Sequence):

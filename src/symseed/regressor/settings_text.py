@@ -1,4 +1,4 @@
-"""Settings as text: TOML files and NAME=VALUE in, TOML out. Unknown names are refused, and nothing is run."""
+"""Settings as text: TOML files and NAME=VALUE in, TOML out. Unknown names are refused, and nothing is executed."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def to_values(settings: Settings) -> dict[str, Any]:
 
 
 def from_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a text says, with None where it says "none".
+    """Return the values of a text, with None in place of "none".
 
     Raises:
-        SettingsError: where a function is asked for.
+        SettingsError: if a value stands for a function, which no file can hold.
     """
     for name, value in values.items():
         if is_function(value):
@@ -40,7 +40,7 @@ def is_function(value: Any) -> bool:
 
 
 def read_changes(changes: Sequence[str]) -> dict[str, Any]:
-    """Read NAME=VALUE, where a value is TOML, or plain text where it is none."""
+    """Read NAME=VALUE; a value that is not TOML is taken as text."""
     out: dict[str, Any] = {}
     for change in changes:
         name, equals, text = change.partition("=")

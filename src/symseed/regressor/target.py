@@ -1,4 +1,4 @@
-"""The search for one target: data are prepared, searched, and what is found is restored to the user's units."""
+"""The search for one target: a portfolio on prepared data, and its formulas restored to the user's units."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from symseed.search import Budget, StopReason
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A search for one target after a turn, for whoever watches it."""
+    """The search for one target after a turn, as observers receive it."""
 
     turn: Turn
     best: Expression
     """The choice, in the user's units, before its last simplification."""
     loss: float
-    """Its mean loss on the data that the search sees."""
+    """Mean loss of the choice on the samples that the search uses."""
     state: PortfolioState | None
-    """Where the search could begin again: the end of the last epoch."""
+    """State at the end of the last epoch, from which the search can be resumed."""
     library: Library
-    """The tokens that the state is of."""
+    """The library of `state`."""
     front: Callable[[], EquationFront]
-    """Gives the formulas so far as they would be shown; it takes a moment."""
+    """Computes the front so far, as it would be shown; a slow call."""
 
 
 class TargetSearch:
@@ -42,12 +42,12 @@ class TargetSearch:
         known: Sequence[Expression] = (),
         watch: Callable[[Progress], None] | None = None,
     ) -> None:
-        """Take what is to be searched.
+        """Take the prepared data.
 
         Args:
-            deadline: when it must end, by `time.monotonic`; None: when the plan's other limits say so.
+            deadline: end of the search, by `time.monotonic`; None: only the plan's other limits count.
             known: formulas to begin with.
-            watch: is told of every turn.
+            watch: called after every turn.
         """
         self._prepared, self._deadline, self._watch = prepared, deadline, watch
         self._restorer = Restorer(prepared)
@@ -55,10 +55,10 @@ class TargetSearch:
         self._portfolio: Portfolio | None = None
 
     def run(self, *, begin: PortfolioState | None = None, is_at_once: bool = False) -> EquationFront:
-        """Search, from the beginning or from where a search like this was.
+        """Search, from the beginning or from the state `begin`.
 
         Args:
-            is_at_once: give a constant formula, for a search that was interrupted before it began.
+            is_at_once: whether to end after the first formulas: for a search that was interrupted before it began.
         """
         plan = self._prepared.plan
         seconds = None if self._deadline is None else max(self._deadline - time.monotonic(), 1e-3)
@@ -76,17 +76,17 @@ class TargetSearch:
         return self._restorer.front(self._portfolio, self._followed(self._portfolio, is_at_once=is_at_once))
 
     def so_far(self) -> EquationFront | None:
-        """Return what was found before something ended the search; None where that is nothing."""
+        """Return the front that an interrupted search has found; None if there is no formula."""
         if self._portfolio is None or self._portfolio.best is None:
             return None
         self._portfolio.gather()
         return self._restorer.front(self._portfolio, StopReason.INTERRUPTED)
 
     def _followed(self, portfolio: Portfolio, *, is_at_once: bool) -> StopReason:
-        """Follow the turns to their end, and return why it came."""
+        """Follow the turns to their end, and return its reason."""
         try:
             for turn in portfolio.turns():
-                # A search at once is none that could be gone on with: its state must not take the place of one that is.
+                # A search that ends at once cannot be resumed, so its state must not replace an earlier one.
                 if self._watch is not None and not is_at_once:
                     self._watch(self._progress(portfolio, turn))
                 if turn.reason is not None:
