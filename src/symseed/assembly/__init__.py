@@ -1,4 +1,4 @@
-"""Formulas by linear algebra: polynomials, rational functions and sums of sub-expressions, made simple."""
+"""Assembly of formulas by linear algebra (polynomials, rational functions, sums of features), and simplification."""
 
 from __future__ import annotations
 

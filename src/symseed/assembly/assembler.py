@@ -1,10 +1,10 @@
-"""Assembly: formulas put together from sub-expressions and closed-form blocks, with constants that are solved for.
+"""Assembly: formulas built from sub-expressions and closed-form blocks, with constants solved by least squares.
 
-A context is a formula with a hole. What should fill the hole is known by inverting the formula around it, and so is
-how much an error there matters (`completion/backsolve.py`). Holes are filled with the nearest sub-expression, scaled
-and shifted, with a polynomial or with a rational function (`polynomials.py`); a sum of two fills the root.
-Where the data show that the target is a sum or a product of parts with variables of their own (`probes.py`), each part
-is put together by itself.
+A context is a formula with a hole. Inverting the formula around the hole gives the desired values of the hole and the
+weight of an error there (semantic backpropagation, Pawlak, Wieloch & Krawiec 2015; `completion/backsolve.py`). A hole
+is filled with the nearest sub-expression, scaled and shifted, with a polynomial or with a rational function
+(`polynomials.py`); the root is also filled with a sum of two sub-expressions. If the data show that the target is a sum
+or a product of parts with separate variables (`probes.py`), each part is assembled alone.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from symseed.language import Row, Writer
 from symseed.search.budget import IsLate, in_time, never
 
 _AT_ONCE = 256
-"""Contexts that meet all features together: a matter of memory."""
+"""Contexts compared with all features in one matrix product: a bound on memory."""
 _MOST_SPLITS = 3
-"""Ways of writing the target as a sum or product that are tried: each takes about a second."""
+"""Most splits of the target into a sum or product that are tried: each takes about a second."""
 _SIDE_FEATURES = 600
-"""Features that a part of a sum or product is begun with."""
+"""Most features to begin with for one part of a sum or product: chosen by hand."""
 _PER_CONTEXT = 3
-"""Fillings of one context that are kept: of more, most are the same but for rounding."""
+"""Fillings of one context that are kept: further ones mostly differ by rounding."""
 
 
 class Assembler:
@@ -49,9 +49,9 @@ class Assembler:
         is_enlarged: bool = False,
         is_late: IsLate = never,
     ) -> None:
-        """Get features to begin with; more, and those of the target's parity, if it `is_enlarged`.
+        """Compute the first features: more of them, and features of the target's parity, if `is_enlarged`.
 
-        Once it `is_late`, what is under way is left out, here and in the methods.
+        Once `is_late` returns true, the constructor and the methods skip the remaining work.
         """
         if is_enlarged:
             settings = replace(settings, features=settings.more_features)
@@ -61,7 +61,7 @@ class Assembler:
         self._features = Features(self._bench, is_enlarged=is_enlarged)
 
     def first(self) -> list[Row]:
-        """Return the formulas that need no search: blocks and matches in every small context."""
+        """Return formulas that need no search: blocks and matches in every small context."""
         contexts = self._holes.contexts(self._holes.frames())
         formulas = self._formulas(contexts)
         if (
@@ -76,7 +76,7 @@ class Assembler:
         return formulas
 
     def split(self) -> list[Row]:
-        """Return sums and products, where the data show some, of parts that were put together each by itself."""
+        """Return sums and products detected in the data, of parts that are assembled separately."""
         found: list[tuple[float, Row]] = []
         splits = (
             []
@@ -102,14 +102,14 @@ class Assembler:
         return [part for _, part in found[: self._bench.settings.matches]]
 
     def next(self, best: Sequence[Row]) -> list[Row]:
-        """Return formulas made from the best so far: any hole in them, and their own sub-expressions."""
+        """Return formulas made from the best so far, by filling any hole in them and using their sub-expressions."""
         self._features.take(best)
         holes = [(part, begin) for part in best for begin in range(len(part))]
         holes += itertools.islice(self._holes.framed(holes), self._bench.settings.framed)
         return self._formulas(self._holes.contexts(holes))
 
     def polynomials(self) -> list[Row]:
-        """Return polynomials of the variables, which take no time."""
+        """Return polynomials of the variables, which are computed fast."""
         root = self._holes.context(self._bench.writer.number(1.0), 0)
         return self._blocks.polynomials([root]) if root is not None and self._blocks.are_possible else []
 
@@ -123,7 +123,7 @@ class Assembler:
         return list(dict.fromkeys(part for kind in in_time(kinds, self._bench.is_late) for part in kind()))
 
     def _matches(self, contexts: Sequence[Context], known: Table) -> list[Row]:
-        """The nearest sub-expressions to what the holes want, over all holes and sub-expressions."""
+        """The formulas of shortest description, over all holes and all sub-expressions that may fill them."""
         if not known.rows:
             return []
         sizes = np.array([len(part) for part in known.rows])
@@ -145,12 +145,12 @@ class Assembler:
         return out
 
     def _pairs(self) -> list[Row]:
-        """Sums of two features, each with a factor, and a number."""
+        """Formulas a + b u + c v of two features u and v."""
         features = self._features
         if len(features.rows) < 2 or not self._bench.writer.has("add", "mul"):
             return []
         target, weights = self._bench.data.y, self._bench.data.weights
-        # The newest ones, and the shortest of the others.
+        # The newest features, and the shortest of the others.
         newest = np.arange(features.base, len(features.rows))[: self._bench.settings.paired // 2]
         chosen = np.concatenate(
             [np.arange(min(features.base or len(features.rows), self._bench.settings.paired)), newest]
@@ -175,14 +175,14 @@ class Assembler:
         return out
 
     def _affine(self, offset: float, factor: float, part: Row) -> Row:
-        """Scaled and shifted, as far as the library can; what is as good as nothing is left out."""
+        """The part scaled and shifted, if the library can write it; a factor of 1 and an offset of 0 are left out."""
         size = float(np.abs(self._bench.data.y).max()) or 1.0
         factor = 1.0 if abs(factor - 1.0) < 1e-9 or not self._bench.writer.has("mul") else float(factor)
         offset = 0.0 if abs(offset) < 1e-11 * size or not self._bench.writer.has("add") else float(offset)
         return self._bench.writer.affine(offset, factor, part)
 
     def _side(self, columns: Sequence[int], values: Floats, weights: Floats) -> Table:
-        """Formulas of some of the variables for what a part of the target should be."""
+        """Formulas of some variables for the desired values of one part of the target."""
         weights = weights * self._bench.data.weights
         usable = (np.abs(values) < polynomials.LARGEST_VALUE) & (weights > 0.0)
         if usable.sum() < 2 or np.ptp(values[usable]) == 0.0:
@@ -194,9 +194,8 @@ class Assembler:
 
 
 def _smallest(table: Floats, count: int, *, per_row: int) -> list[int]:
-    """Places in the flat table of its smallest values, at most a few of each row, smallest first."""
-    few = min(per_row, table.shape[1])
-    columns = arithmetic.smallest(table, few)
+    """Flat indices of the table's smallest values, at most `per_row` of each row, smallest first."""
+    columns = arithmetic.smallest(table, min(per_row, table.shape[1]))
     values = np.take_along_axis(table, columns, axis=1)
     order = np.argsort(values, axis=None, kind="stable")[:count]
     flat = (np.arange(len(table))[:, None] * table.shape[1] + columns).ravel()

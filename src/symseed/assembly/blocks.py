@@ -1,4 +1,4 @@
-"""Holes filled with blocks that are solved for: polynomials and rational functions (`polynomials.py`)."""
+"""Holes filled with polynomials and rational functions solved by linear algebra (`polynomials.py`)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from symseed.language import Row
 from symseed.scoring.description import description_lengths
 from symseed.search.budget import in_time
 
-_MOST_ABOVE, _MOST_BELOW = 6, 4
-"""Highest degrees of a rational function's numerator and denominator that are tried: chosen by hand."""
+_MOST_ABOVE = 6
+"""Highest degree of a rational function's numerator that is tried: chosen by hand."""
+_MOST_BELOW = 4
+"""Highest degree of a rational function's denominator that is tried: chosen by hand."""
 
 
 class Blocks:
@@ -27,18 +29,18 @@ class Blocks:
         self._bench = bench
 
     def in_best(self, contexts: Sequence[Context]) -> list[Row]:
-        """Polynomials in the holes where they describe the data best."""
+        """Polynomials in the holes where polynomials describe the data best."""
         if not self.are_possible:
             return []
         return self.polynomials(self._promising(contexts))
 
     @property
     def are_possible(self) -> bool:
-        """Whether polynomials are wanted, and can be written."""
+        """Whether polynomials are enabled, and the library can write them."""
         return self._bench.settings.blocks and self._bench.writer.has("add", "mul")
 
     def polynomials(self, contexts: Sequence[Context]) -> list[Row]:
-        """Polynomials of all degrees in some holes, those first that describe the data best."""
+        """Polynomials of all degrees in some holes, shortest description first."""
         X = self._bench.inputs
         found: dict[Row, None] = {}
         for context in contexts:
@@ -46,7 +48,7 @@ class Blocks:
                 solved = polynomials.polynomial(self._bench.writer, X, context.desired, context.weight, degree)
                 if solved is not None:
                     found[context.filled(polynomials.written(self._bench.writer, solved[0]))] = None
-        # By the description of the whole: that of a block alone is in the units of its hole.
+        # Whole formulas are compared, because the error of a block alone is in the units of its hole.
         parts = list(found)
         if not parts:
             return []
@@ -63,9 +65,9 @@ class Blocks:
         design = polynomials.design(X, exponents)
         if not np.abs(design).max() < polynomials.LARGEST_VALUE:
             return []
-        # Half of what all terms cost: of a polynomial worth having, many are 0, or have a factor of 1.
+        # Half the cost of all terms: many terms of a useful polynomial are 0 or have a factor of 1.
         prices = 0.5 * np.cumsum([polynomials.token_cost(self._bench.writer, powers) for powers in exponents])
-        # By degree: its last monomial.
+        # For each degree, the index of its last monomial.
         last = [max(i for i, powers in enumerate(exponents) if sum(powers) <= degree) for degree in options]
         lengths = []
         for context in in_time(contexts, self._bench.is_late):
@@ -78,7 +80,7 @@ class Blocks:
         return [contexts[i] for i in np.argsort(lengths, kind="stable")[: self._bench.settings.promising]]
 
     def rationals(self, context: Context) -> list[tuple[float, Row]]:
-        """Return rational functions in a hole, each with about the length of its description."""
+        """Return rational functions in a hole, each with its approximate description length."""
         X = self._bench.inputs
         out = []
         for degree, below in in_time(
@@ -95,7 +97,7 @@ class Blocks:
         return out
 
     def sums(self) -> list[Row]:
-        """A sum of blocks, one of each variable, where the data say that the target is such a sum."""
+        """A sum of one block per variable, if the data show that the target is such a sum."""
         parts = probes.sum_of_parts(self._bench.whole)
         if parts is None or len(parts.points) != len(self._bench.writer.columns):
             return []
@@ -109,7 +111,7 @@ class Blocks:
         return [self._bench.writer.apply("add", self._bench.writer.total(terms), self._bench.writer.number(offset))]
 
     def _block_of(self, column: int, points: Floats, values: Floats) -> tuple[Row, float] | None:
-        """The shortest block of one variable that has these values, to rounding, but for a number that it adds."""
+        """The shortest block of one variable that has these values, up to rounding and an added constant."""
         X, ones = points[:, None], np.ones(len(points))
         limit = 1e-20 * arithmetic.dot(values, values)
         writer = self._bench.writer.of_columns([column])
@@ -118,7 +120,7 @@ class Blocks:
                 solved = polynomials.rational(X, values, ones, total - below, below)
                 if solved is None or solved[2] > limit or not (solved[0].exponents and solved[1].exponents):
                     continue
-                # Adding a number to P / Q changes P only, so one of its terms can be made to vanish.
+                # Adding a number to P / Q changes P only, so one term of P can be made 0.
                 factors = [dict(zip(side.exponents, side.coefficients, strict=True)) for side in solved[:2]]
                 shifts = {0.0, *(-factors[0].get(power, 0.0) / factor for power, factor in factors[1].items())}
                 options = []

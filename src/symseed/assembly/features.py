@@ -1,4 +1,4 @@
-"""Features: short sub-expressions and their values, from which formulas are put together."""
+"""Features: short sub-expressions and their values, from which assembly builds formulas."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from symseed.scoring import predict
 from symseed.search.budget import in_time
 
 _LARGEST_SMALL = 9
-"""Tokens of the largest feature that is known from the start."""
+"""Most tokens of a feature that is computed at the start: chosen by hand."""
 _RATES = tuple(0.5 * 1.3**step for step in range(17))
-"""Rates of growth and decay, over a variable's range: so close together that fitting finds those between."""
+"""Rates of growth and decay, per range of a variable: close enough together that fitting finds the rates between."""
 _MOST_STRUCTURED = 6
-"""Variables up to which parities, sums and products are looked for."""
+"""Most variables with which parities, sums and products are sought: chosen by hand, a bound on time."""
 
 
 class Features:
-    """The sub-expressions of one dataset: short ones, waves and growth that the data show, and those of formulas."""
+    """The features of one dataset: short sub-expressions, detected waves, growth, and parts of the best formulas."""
 
     def __init__(self, bench: Workbench, *, is_enlarged: bool) -> None:
-        """Get features to begin with; those of the target's parity, too, if it `is_enlarged`."""
+        """Compute the first features, and features of the target's parity if `is_enlarged`."""
         self._bench = bench
         self.rows: list[Row] = []
         self.values: Floats = np.empty((0, len(bench.data)))
         self.base = 0
-        """How many there were to begin with."""
-        few = len(bench.writer.columns) <= _MOST_STRUCTURED
-        looks = is_enlarged and bench.settings.probes and few
-        self.structure = probes.Structure(bench.data, bench.writer.columns) if looks else None
+        """Number of features at the start."""
+        has_few_columns = len(bench.writer.columns) <= _MOST_STRUCTURED
+        is_probed = is_enlarged and bench.settings.probes and has_few_columns
+        self.structure = probes.Structure(bench.data, bench.writer.columns) if is_probed else None
         sizes = self._small()
         self._add([*self._waves(), *(part for size in sizes for part in size)], bench.settings.features)
         self._add(self._of_parity(sizes), bench.settings.newer)
@@ -45,11 +45,11 @@ class Features:
 
     @property
     def known(self) -> Table:
-        """All of them."""
+        """All features."""
         return Table(self.rows, self.values)
 
     def take(self, best: Sequence[Row]) -> None:
-        """Have the sub-expressions of some formulas in place of those of the last."""
+        """Replace the features taken from earlier formulas by the sub-expressions of these."""
         self.rows, self.values = self.rows[: self.base], self.values[: self.base]
         pieces = {piece: None for part in best for piece in self._pieces(part)}
         newer = self._bench.settings.newer
@@ -83,20 +83,20 @@ class Features:
         return sizes
 
     def _of_parity(self, sizes: list[list[Row]]) -> list[Row]:
-        """Sub-expressions one token longer that have the target's parities, where it has some."""
+        """Sub-expressions one token longer that have the target's parities, if the target has any."""
         if self.structure is None:
             return []
-        told = {column: self.structure.parity(place) for place, column in enumerate(self._bench.writer.columns)}
-        told = {column: parity for column, parity in told.items() if parity}
-        if not told:
+        parities = {column: self.structure.parity(place) for place, column in enumerate(self._bench.writer.columns)}
+        parities = {column: parity for column, parity in parities.items() if parity}
+        if not parities:
             return []
-        # What is put together from parts of some parity has one, most often.
-        some = [self._with_parities(parts, dict.fromkeys(told, (1, -1))) for parts in sizes]
-        longer = list(itertools.islice(self._of_size(some), 10 * self._bench.settings.newer))
-        return self._with_parities(longer, {column: (parity,) for column, parity in told.items()})
+        # An operator over even or odd parts is mostly even or odd itself.
+        even_or_odd = [self._with_parities(parts, dict.fromkeys(parities, (1, -1))) for parts in sizes]
+        longer = list(itertools.islice(self._of_size(even_or_odd), 10 * self._bench.settings.newer))
+        return self._with_parities(longer, {column: (parity,) for column, parity in parities.items()})
 
     def _with_parities(self, parts: list[Row], parities: Mapping[int, tuple[int, ...]]) -> list[Row]:
-        """Those of the parts that have one of the parities in each of some variables."""
+        """The parts that have, in each given variable, one of the parities given for it."""
         for column, options in parities.items():
             if not parts:
                 break
@@ -114,7 +114,7 @@ class Features:
         return parts
 
     def _of_size(self, sizes: list[list[Row]]) -> Iterator[Row]:
-        """Every operator over known parts, such that all have as many tokens as there are sizes."""
+        """Every operator over known parts, for a total of as many tokens as there are sizes."""
         writer, total = self._bench.writer, len(sizes)
         for name in writer.operators(1):
             for part in sizes[total - 1]:
@@ -129,7 +129,7 @@ class Features:
                         yield writer.apply(name, a, b)
 
     def _waves(self) -> list[Row]:
-        """Waves that the data show, of each variable, and products of two of them."""
+        """Sines and cosines of each variable at the frequencies found in the data, and products of two."""
         writer = self._bench.writer
         names = [name for name in ("sin", "cos") if writer.has(name, "mul")]
         if not (names and self._bench.settings.probes):
@@ -151,7 +151,7 @@ class Features:
         return [part for waves in single for part in waves] + products[: self._bench.settings.features // 2]
 
     def _growing(self) -> list[Row]:
-        """Growth and decay of each variable at rates so close together that fitting finds those between."""
+        """Growth and decay of each variable at the rates `_RATES`."""
         writer = self._bench.writer
         if not writer.has("exp", "mul"):
             return []
@@ -163,7 +163,7 @@ class Features:
         ]
 
     def table(self, parts: Sequence[Row]) -> Table:
-        """Sub-expressions whose values are ordinary numbers."""
+        """The sub-expressions whose values are finite and whose squares do not overflow, with these values."""
         if not parts:
             return Table([], np.empty((0, len(self._bench.data))))
         values = predict(self._bench.writer.population(parts), self._bench.data).value
@@ -177,7 +177,7 @@ class Features:
                 yield part.part(begin, end)
 
     def _add(self, parts: Sequence[Row], most: int) -> None:
-        """Take in some sub-expressions, whose values are finite and no scaled and shifted copy of known ones."""
+        """Add sub-expressions whose values are finite and not a scaled and shifted copy of known values."""
         if not parts:
             return
         values = predict(self._bench.writer.population(parts), self._bench.data).value
@@ -202,7 +202,7 @@ class Features:
 
     @staticmethod
     def _shapes(rows: Floats) -> list[bytes]:
-        """Bytes that are the same for rows that are the same, but for a sign."""
+        """Bytes that are equal for rows that are equal up to a sign."""
         if not len(rows):
             return []
         largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1)

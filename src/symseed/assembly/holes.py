@@ -1,4 +1,4 @@
-"""Formulas with a hole, and the values that should fill it: semantic backpropagation (Pawlak et al., 2015)."""
+"""Formulas with a hole and its desired values: semantic backpropagation (Pawlak, Wieloch & Krawiec 2015)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from symseed.language import Row
 from symseed.search.budget import in_time
 
 MOST_VARIABLES = 8
-"""Variables that stand beside a hole, and whose waves and growth are looked for: those that matter most."""
+"""Most variables placed beside a hole or examined for waves and growth, most relevant first: chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Context:
     part: Row
     begin: int
     end: int
-    desired: Floats  # (M,): what should fill the hole
+    desired: Floats  # (M,): desired values of the hole
     weight: Floats  # (M,): squared error of the whole for a unit of squared error there
 
     def filled(self, filling: Row) -> Row:
@@ -44,7 +44,7 @@ class Holes:
         self._bench = bench
 
     def frames(self) -> Iterator[tuple[Row, int]]:
-        """Every formula of one or two operators around a hole, whose place is a number."""
+        """Every formula of one or two operators around a hole, which is written as a number."""
         hole = self._bench.writer.number(1.0)
         single = [*self._around(hole, 0)]
         yield hole, 0
@@ -59,12 +59,12 @@ class Holes:
             yield part.spliced(begin, self._bench.writer.library.end(part.ids, begin), frame), begin + place
 
     def contexts(self, holes: Iterable[tuple[Row, int]]) -> list[Context]:
-        """Return those holes, each a formula and a place in it, that some values would fill."""
+        """Return the contexts of the holes, each a formula and a position, that have finite desired values."""
         found = (self.context(part, begin) for part, begin in in_time(holes, self._bench.is_late))
         return [context for context in found if context is not None]
 
     def context(self, part: Row, begin: int) -> Context | None:
-        """Return the hole at a place of a formula; None where no values would fill it."""
+        """Return the context of the hole at a position of a formula; None without finite desired values."""
         desired, weight = (
             found[begin] for found in self._bench.backsolver.desired(self._bench.writer.population([part]))
         )

@@ -1,7 +1,7 @@
-"""Closed-form blocks: polynomials and rational functions solved for the values that a leaf should have.
+"""Closed-form blocks: polynomials and rational functions solved for the desired values of a hole.
 
-A block is found by linear algebra, not by search, and is written out as ordinary tokens. Axis letters: M samples,
-P monomials.
+Least squares and singular vectors give a block without search; it is written as ordinary tokens. Axis letters:
+M samples, P monomials.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from symseed.language.writer import Writer
 from symseed.scoring import simple_numbers
 
 Exponents = tuple[int, ...]
-"""Of one monomial: the power of each variable."""
+"""A monomial: the power of each variable."""
 
 LARGEST_VALUE = 1e100
-"""Squares of larger values are no numbers."""
+"""Largest value that is used: sums of squares of larger values could overflow."""
 MOST_TERMS = 36
-"""Monomials of the largest polynomial that is tried."""
+"""Most monomials of a polynomial: chosen by hand, a bound on time."""
 _LARGEST_DENOMINATOR = 12
-"""Of coefficients of a polynomial that may be a product."""
-_ROUNDING = 1e-14
-"""Errors below this share of the desired's root mean square are rounding."""
+"""Largest denominator of the coefficients of a polynomial that is factorised: chosen by hand."""
+_RELATIVE_ROUNDING = 1e-14
+"""Share of the root mean square of the desired values below which an error is rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Polynomial:
-    """Monomials and their coefficients; those that are 0 are left out."""
+    """Monomials with their coefficients, none of which is 0."""
 
     exponents: tuple[Exponents, ...]
     coefficients: tuple[float, ...]
@@ -67,7 +67,7 @@ def design(X: Floats, exponents: Sequence[Exponents]) -> Floats:
 
 
 def degrees(variables: int, samples: int) -> Iterator[int]:
-    """Give the degrees that so many samples can tell apart, smallest first."""
+    """Give the degrees that so many samples can determine, smallest first."""
     for degree in range(1, 13):
         if math.comb(variables + degree, degree) > min(0.8 * samples, MOST_TERMS):
             return
@@ -75,9 +75,9 @@ def degrees(variables: int, samples: int) -> Iterator[int]:
 
 
 def token_cost(writer: Writer, powers: Exponents) -> float:
-    """Return the nats that a monomial takes, its plus sign and factor included."""
+    """Return the nats of a monomial's tokens, its plus sign and factor included."""
     if len(powers) == 1:
-        # Nested, every further term is `factor + x * (...)`.
+        # In Horner form, every further term is `factor + x * (...)`.
         return (4 if powers[0] else 2) * writer.library.token_nats
     factors = sum(len(writer.power(writer.columns[v], power)) for v, power in enumerate(powers) if power)
     signs = sum(power > 0 for power in powers)
@@ -89,7 +89,7 @@ def polynomial(
 ) -> tuple[Polynomial, float] | None:
     """Fit all monomials up to a degree, then drop or round coefficients while the description gets shorter.
 
-    Returns the polynomial and its description length, that of the data included.
+    Returns the polynomial and the description length of polynomial and data.
     """
     exponents = monomials(X.shape[1], degree)
     root = np.sqrt(weight / weight.mean())
@@ -104,7 +104,7 @@ def polynomial(
     if (scale == 0.0).any():
         return None
     prices = np.array([token_cost(writer, powers) for powers in exponents])
-    # Neither order is always the better one; with many coefficients the second takes long.
+    # Neither order is always better; the second is slow with many coefficients.
     orders = (False, True) if len(exponents) <= 12 else (False,)
     tried = [_Reduction(matrix / scale, goal, scale, prices) for _ in orders]
     for reduction, is_plain_first in zip(tried, orders, strict=True):
@@ -118,26 +118,26 @@ def polynomial(
 class _Reduction:
     """Least squares in which one coefficient after another becomes 0 or a simple number.
 
-    What fixing a coefficient costs, and what the others then are, follows from the inverse of the normal matrix.
+    The cost of fixing a coefficient, and the new values of the others, follow from the inverse of the normal matrix.
     """
 
     def __init__(self, matrix: Floats, goal: Floats, scale: Floats, prices: Floats) -> None:
         self._matrix, self._goal, self._scale, self._prices = matrix, goal, scale, prices
-        self._floor = _ROUNDING * _ROUNDING * arithmetic.dot(goal, goal) or 1e-300
+        self._floor = _RELATIVE_ROUNDING * _RELATIVE_ROUNDING * arithmetic.dot(goal, goal) or 1e-300
         self._free: npt.NDArray[np.bool_] = np.ones(len(scale), dtype=bool)
         self._fixed_cost = 0.0
         self.coefficients = np.zeros(len(scale))
         self.length = math.inf
 
     def run(self, *, is_plain_first: bool) -> None:
-        """Take the best step while there is one: first what can go and then what can be plain, or the reverse."""
+        """Take the best step while there is one: first coefficients to 0, then to simple numbers, or the reverse."""
         if not self._solve():
             return
         kinds = (self._best_plain, self._best_zero) if is_plain_first else (self._best_zero, self._best_plain)
         while (step := kinds[0]() or kinds[1]()) is not None:
             self._fix(*step)
             if len(np.flatnonzero(self._free)) % 4 == 0:
-                self._solve()  # so that rounding does not add up
+                self._solve()  # rounding must not accumulate
         self._solve()
         used = self._free | (self.coefficients != 0.0)
         data = 0.5 * len(self._goal) * arithmetic.log(self._error / len(self._goal))
@@ -174,13 +174,13 @@ class _Reduction:
         return np.asarray(np.sqrt(noise * np.maximum(np.diagonal(self._inverse), 0.0)) / self._scale)
 
     def _costs(self) -> Floats:
-        """Nats of the coefficients that are free, (P,); 0 for others."""
+        """Nats of the free coefficients, (P,); 0 for the others."""
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.abs(self.coefficients) / self._deviations()
         return np.where(self._free, simple_numbers.fitted_cost(ratio), 0.0)
 
     def _gain(self, change: Floats, variance: Floats) -> Floats:
-        # Rounding may leave a variance below 0: such a coefficient stays as it is.
+        # Rounding may make a variance negative: such a coefficient stays unchanged.
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             gain = 0.5 * len(self._goal) * arithmetic.log1p(change * change / variance / self._error)
         return np.where(np.isnan(gain), np.inf, gain)
@@ -190,7 +190,7 @@ class _Reduction:
         if len(free) == 0:
             return None
         scaled = (self.coefficients * self._scale)[free]
-        with np.errstate(invalid="ignore"):  # likewise: infinity less infinity
+        with np.errstate(invalid="ignore"):  # infinity - infinity
             gain = self._gain(scaled, np.diagonal(self._inverse)[free]) - self._prices[free] - self._costs()[free]
         k = int(np.argmin(gain))
         return (int(free[k]), 0.0, 0.0) if gain[k] < 0.0 else None
@@ -202,7 +202,7 @@ class _Reduction:
         value, reach = self.coefficients[free], 6.0 * self._deviations()[free]
         number, price = simple_numbers.nearest(value)
         change = (value[:, None] - number) * self._scale[free, None]
-        with np.errstate(invalid="ignore"):  # infinity less infinity
+        with np.errstate(invalid="ignore"):  # infinity - infinity
             gain = self._gain(change, np.diagonal(self._inverse)[free, None]) + price - self._costs()[free, None]
         is_near = np.abs(change / self._scale[free, None]) <= (reach + 1e-9 * np.abs(value))[:, None]
         gain = np.where(is_near & ~np.isnan(gain), gain, np.inf)
@@ -211,7 +211,7 @@ class _Reduction:
 
 
 def written(writer: Writer, polynomial_: Polynomial) -> Row:
-    """Write a polynomial out, as a sum, nested (Horner) or as a product, whichever is shorter."""
+    """Write a polynomial as a sum, in Horner form or as a product, whichever is shortest."""
     forms = [_as_sum(writer, polynomial_)]
     if len(writer.columns) == 1:
         forms += [_nested(writer, polynomial_), *_as_product(writer, polynomial_)]
@@ -233,7 +233,7 @@ def _as_sum(writer: Writer, polynomial_: Polynomial) -> Row:
 
 
 def _nested(writer: Writer, polynomial_: Polynomial) -> Row:
-    """A + x^k (b + x^m (...)): every bracket begins with the lowest power that is left."""
+    """Horner form a + x^k (b + x^m (...)): every bracket begins with the lowest remaining power."""
     pairs = sorted(
         (powers[0], factor) for powers, factor in zip(polynomial_.exponents, polynomial_.coefficients, strict=True)
     )
@@ -253,7 +253,7 @@ def _nested(writer: Writer, polynomial_: Polynomial) -> Row:
 
 
 def _as_product(writer: Writer, polynomial_: Polynomial) -> list[Row]:
-    """The polynomial as a product of others with rational coefficients; nothing where it is none, or has other ones."""
+    """The polynomial as a product of factors with rational coefficients; empty if it has no such factors."""
     rationals = [Fraction(factor).limit_denominator(_LARGEST_DENOMINATOR) for factor in polynomial_.coefficients]
     if not polynomial_.coefficients or any(
         abs(float(rational_) - factor) > 1e-12 * abs(factor)
@@ -262,7 +262,7 @@ def _as_product(writer: Writer, polynomial_: Polynomial) -> list[Row]:
         return []
     powers = [power for (power,) in polynomial_.exponents]
     lowest = min(powers)
-    dense = [Fraction(0)] * (max(powers) - lowest + 1)  # of the lowest power first
+    dense = [Fraction(0)] * (max(powers) - lowest + 1)  # lowest power first
     for power, rational_ in zip(powers, rationals, strict=True):
         dense[power - lowest] = rational_
     factors = []
@@ -282,11 +282,11 @@ def _as_product(writer: Writer, polynomial_: Polynomial) -> list[Row]:
 
 
 def _divisors(dense: list[Fraction]) -> list[list[Fraction]]:
-    """Polynomials of degree 1 and 2 that may divide another, by its roots and pairs of them."""
+    """Polynomials of degree 1 and 2 that may divide another, from its roots and pairs of roots."""
     out: dict[tuple[Fraction, ...], None] = {}
     for real, imaginary in zip(*arithmetic.roots(np.array([float(rational_) for rational_ in dense])), strict=True):
         if imaginary <= -1e-3:
-            continue  # of a pair, one says it all
+            continue  # one root of a conjugate pair suffices
         is_real = imaginary < 1e-3
         values = [-real] if is_real else [real * real + imaginary * imaginary, -2.0 * real]
         out[(*(Fraction(float(v)).limit_denominator(_LARGEST_DENOMINATOR) for v in values), Fraction(1))] = None
@@ -294,7 +294,7 @@ def _divisors(dense: list[Fraction]) -> list[list[Fraction]]:
 
 
 def _quotient(dense: list[Fraction], divisor: list[Fraction]) -> list[Fraction] | None:
-    """The quotient of two polynomials, the divisor's leading coefficient being 1; None where something remains."""
+    """The quotient of two polynomials, for a divisor with leading coefficient 1; None if there is a remainder."""
     rest, out = list(dense), []
     while len(rest) >= len(divisor):
         factor = rest.pop()
@@ -309,7 +309,7 @@ def rational(
 ) -> tuple[Polynomial, Polynomial, float] | None:
     """Find P / Q with degrees `degree` and `below` as the smallest singular vector of [P, -desired * Q].
 
-    Coefficients are in units of the one that makes most of them plain. Returns P, Q and the weighted squared error.
+    Coefficients are divided by the one that leaves the cheapest numbers. Returns P, Q and the weighted squared error.
     """
     variables = X.shape[1]
     count = math.comb(variables + degree, degree) + math.comb(variables + below, below)
@@ -353,7 +353,7 @@ def _polynomial_of(exponents: list[Exponents], coefficients: Floats) -> Polynomi
 
 
 def _in_plain_units(vector: Floats) -> Floats:
-    """Divide by the entry that leaves the cheapest numbers, rounded to those where they are as good as equal."""
+    """Divide by the entry that leaves the cheapest numbers, and round to simple numbers that are equal to rounding."""
     best, best_cost = vector, math.inf
     for unit in vector[vector != 0.0]:
         scaled = vector / unit

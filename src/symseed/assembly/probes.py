@@ -1,8 +1,8 @@
-"""What the data alone say of a formula's structure: which variables matter, and whether it is a sum or a product.
+"""Probes of the data for structure: relevant variables, parities, sums and products of parts, and waves.
 
-Answers are hints: they order and seed a search, and never keep it from looking elsewhere. On samples that are no grid,
-and under noise, polynomials tell: where those of one kind only, say of even powers, predict better than those of all
-kinds, the target is taken to be of that kind.
+Answers are hints: they order and seed a search, and exclude nothing. Polynomials serve as the test on scattered or
+noisy samples: if polynomials of one kind, say of even powers, have nearly the prediction error of all polynomials, by
+generalised cross-validation (Craven & Wahba 1979), the target is taken to be of that kind.
 """
 
 from __future__ import annotations
@@ -22,21 +22,37 @@ from symseed.assembly.polynomials import Exponents
 from symseed.data.dataset import Dataset
 
 _FLOOR = 1e-9
-"""Share of y's spread that a sum of single-variable parts may leave unexplained."""
+"""Share of y's spread that a sum of single-variable parts may leave unexplained: rounding, chosen by hand."""
 _BINS = 8
-_MOST_TERMS, _MOST_TERMS_PER_SAMPLE, _LARGEST_DEGREE = 60, 0.7, 16
-"""Of polynomials that tell of structure."""
-_STARTS, _ALTERNATIONS = ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0)), 15
-"""Of a product of two polynomials: from which lines it is sought, and for how long."""
+"""Most bins of a variable's values for its relevance: chosen by hand."""
+_MOST_TERMS = 60
+"""Most monomials of a probing polynomial: chosen by hand, a bound on time."""
+_MOST_TERMS_PER_SAMPLE = 0.7
+"""Most monomials of a probing polynomial, per sample: more would fit noise. Chosen by hand."""
+_LARGEST_DEGREE = 16
+"""Highest degree of a probing polynomial: chosen by hand."""
+_STARTS = ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0))
+"""First guesses of a factor of a product, as offset and slope of a straight line: chosen by hand."""
+_ALTERNATIONS = 15
+"""Alternating least squares steps for a product of two polynomials: chosen by hand."""
 _LEAST_SIDE = 0.2
-"""Share of the samples that must lie on either side of 0."""
-_EXACT, _UNEXPLAINED = 1e-12, 0.1
-"""Shares of y's variance: errors below the first are as good as none, and those above the second say nothing."""
-_CHANCE = 1.2
-"""How much larger the error of the right kind of polynomial may be, by chance, than that of all kinds."""
-_SPECTRUM_SAMPLES, _LEAST_POINTS, _LEAST_PERIODS, _LARGEST_FREQUENCY = 2_000, 16, 3, 2_000
+"""Share of the samples that must lie on either side of 0 for a parity: chosen by hand."""
+_EXACT = 1e-12
+"""Share of y's variance below which an error counts as 0: rounding."""
+_UNEXPLAINED = 0.1
+"""Share of y's variance above which an error is too large to show any structure: chosen by hand."""
+_CHANCE_FACTOR = 1.2
+"""Factor by which, by chance, the error of the right kind of polynomial may exceed that of all: chosen by hand."""
+_SPECTRUM_SAMPLES = 2_000
+"""Most samples of a spectrum: a bound on time and memory."""
+_LEAST_POINTS = 16
+"""Fewest different values of a variable for a spectrum: chosen by hand."""
+_LEAST_PERIODS = 3
+"""Fewest periods of a wave over a variable's range: fewer look like a trend."""
+_LARGEST_FREQUENCY = 2_000
+"""Most half periods of a wave over a variable's range: a bound on time and memory."""
 _SIGNIFICANT = 16.0
-"""Power of a peak, in units of what noise of the same variance has on average."""
+"""Least power of a peak, in units of the mean power of noise of the same variance: chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +61,9 @@ class Parts:
 
     offset: float
     points: tuple[Floats, ...]
-    """Of each variable: the different values that it takes."""
+    """The different values of each variable."""
     values: tuple[Floats, ...]
-    """Of each variable: its part there, with mean 0."""
+    """The part of each variable at its `points`, with mean 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +71,21 @@ class Split:
     """A target that is a sum or a product of two parts."""
 
     error: float
-    """What is left unexplained, as a share of y's variance."""
+    """Mean squared error as a share of y's variance."""
     place: int
-    """The variable of the first part, by its place among the columns; the second is of the others."""
+    """Index among the columns of the first part's variable; the second part has the others."""
     is_product: bool
     first: Floats
-    """(M,): what the first part should be at the samples, the other being known; noise is in it."""
+    """(M,): desired values of the first part at the samples, given the second; they hold the noise of y."""
     second: Floats
     first_weights: Floats
-    """(M,): how much an error there matters: that of a factor, as much as the other factor is large."""
+    """(M,): weight of an error of the first part; for a factor, the square of the other factor."""
     second_weights: Floats
 
 
 @dataclass(frozen=True, slots=True)
 class _Fit:
-    """A polynomial, and the error that is to be expected of it elsewhere, as a share of y's variance."""
+    """A polynomial, and its expected prediction error as a share of y's variance."""
 
     exponents: tuple[Exponents, ...]
     factors: Floats
@@ -78,11 +94,11 @@ class _Fit:
 
 @dataclass(frozen=True, slots=True)
 class _Product:
-    """A product of two polynomials, and its error as that of `_Fit`."""
+    """A product of two polynomials, and its expected prediction error as a share of y's variance."""
 
     error: float
     factors: Floats
-    """Of the first polynomial."""
+    """Coefficients of the first polynomial."""
     first: Floats
     second: Floats
 
@@ -100,7 +116,7 @@ class _Waves:
         return cls(arithmetic.sin(phases), arithmetic.cos(phases))
 
     def powers(self, signal: Floats) -> Floats:
-        """How strongly a signal waves with each frequency."""
+        """Power of a signal at each frequency."""
         along, across = arithmetic.product(self.sines, signal), arithmetic.product(self.cosines, signal)
         return np.asarray(along * along + across * across)
 
@@ -108,18 +124,18 @@ class _Waves:
 def relevance(dataset: Dataset) -> Floats:
     """Return, for each variable, the share of y's variance that bins of it explain, (V,).
 
-    Chance alone explains a few bins' share of the samples; that is taken off. A constant column explains nothing.
+    The share that bins explain by chance alone is subtracted. A constant column explains nothing.
     """
     count = len(dataset)
     bins = max(2, min(_BINS, count // 4))
     if count < bins:
         return np.zeros(dataset.X.shape[1])
-    # Equal values share their mean rank: else the order of the rows would explain something.
+    # Equal values share their mean rank: otherwise the order of the rows would matter.
     _, place, times = np.unique(dataset.y, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(times) - 0.5 * (times + 1))[place]
     total = float(((ranks - ranks.mean()) ** 2).sum()) or 1.0
     out = np.zeros(dataset.X.shape[1])
-    varies = np.ptp(dataset.X, axis=0) > 0.0  # bins of a constant would be those of the rows' order
+    varies = np.ptp(dataset.X, axis=0) > 0.0  # bins of a constant would follow the order of the rows
     for column in np.flatnonzero(varies):
         order = dataset.X[:, column].argsort(kind="stable")
         groups = [ranks[part] for part in np.array_split(order, bins)]
@@ -130,9 +146,9 @@ def relevance(dataset: Dataset) -> Floats:
 
 
 def sum_of_parts(dataset: Dataset) -> Parts | None:
-    """Return the parts of a target that is a sum of functions of one variable each; None where it cannot be told.
+    """Return the parts of a target that is a sum of functions of one variable each; None if it is not known to be.
 
-    It can be told where the samples are a full grid: then each part is a mean over all the others.
+    The samples must be a full grid: each part is then a mean over all other variables.
     """
     axes = [np.unique(dataset.X[:, column], return_inverse=True) for column in range(dataset.X.shape[1])]
     sizes = [len(points) for points, _ in axes]
@@ -150,10 +166,10 @@ def sum_of_parts(dataset: Dataset) -> Parts | None:
 
 
 class Structure:
-    """Parities, sums and products that polynomials of the data show."""
+    """Parities, sums and products of the target, detected with polynomials."""
 
     def __init__(self, dataset: Dataset, columns: Sequence[int]) -> None:
-        """Look at some of the variables."""
+        """Take the data, and the columns to probe."""
         X = dataset.X[:, columns]
         largest = np.abs(X).max(axis=0)
         self._X = X / np.where(largest > 0.0, largest, 1.0)
@@ -164,9 +180,9 @@ class Structure:
         self._least = self._best(lambda _: True).error
 
     def parity(self, place: int) -> int:
-        """Return 1 where y seems not to change with the sign of a variable, -1 where it changes sign, else 0.
+        """Return 1 if y seems even in a variable, -1 if it seems odd, else 0.
 
-        `place` is that among the columns. It can be told where the samples lie on both sides of 0.
+        `place` is the variable's index among the columns. Samples must lie on both sides of 0.
         """
         x = self._X[:, place]
         if min(np.mean(x < 0.0), np.mean(x > 0.0)) < _LEAST_SIDE:
@@ -180,16 +196,16 @@ class Structure:
     def splits(self) -> list[Split]:
         """Return how y seems to be a sum, or a product, of a part of one variable and a part of the others.
 
-        Those that leave the least unexplained come first.
+        The splits with the smallest error come first.
         """
         count = self._X.shape[1]
-        # Of two variables, to split the one off is to split the other off.
+        # With two variables, splitting off either one gives the same split.
         places = range(count) if count > 2 else range(count - 1)
         found = [split(place) for place in places for split in (self._sum, self._product)]
         return sorted((split for split in found if split is not None), key=lambda split: split.error)
 
     def _is_convincing(self, error: float) -> bool:
-        return error <= min(max(_CHANCE * self._least, _EXACT), _UNEXPLAINED)
+        return error <= min(max(_CHANCE_FACTOR * self._least, _EXACT), _UNEXPLAINED)
 
     def _best(self, is_allowed: Callable[[Exponents], bool]) -> _Fit:
         """Fit polynomials of the allowed terms, of all degrees; return the one that predicts best."""
@@ -205,7 +221,7 @@ class Structure:
         return min(fits, key=lambda fit: fit.error)
 
     def _sum(self, place: int) -> Split | None:
-        """Return the sum of two polynomials that predicts best, where it is convincing."""
+        """Return the sum of two polynomials that predicts best, if it is convincing."""
         fit = self._best(lambda powers: powers[place] in (0, sum(powers)))
         if not self._is_convincing(fit.error):
             return None
@@ -224,9 +240,9 @@ class Structure:
         )
 
     def _product(self, place: int) -> Split | None:
-        """Return the product of two polynomials that predicts best, where it is convincing."""
+        """Return the product of two polynomials that predicts best, if it is convincing."""
         others = [other for other in range(self._X.shape[1]) if other != place]
-        # From several straight lines; then each degree begins where the last one ended.
+        # Degree 1 begins with several straight lines; each later degree begins with the result of the last.
         starts = [np.array(line) for line in _STARTS]
         best: _Product | None = None
         for degree in range(1, _LARGEST_DEGREE + 1):
@@ -252,7 +268,7 @@ class Structure:
         )
 
     def _alternated(self, own: Floats, rest: Floats, factors: Floats) -> _Product:
-        """Solve for either side of a product in turn, the other being known: least squares."""
+        """Alternating least squares: solve for each factor in turn, with the other fixed."""
         free = own.shape[1] + rest.shape[1] - 1
         first, second, error = arithmetic.product(own, factors), np.empty(0), np.inf
         for _ in range(_ALTERNATIONS):
@@ -263,10 +279,10 @@ class Structure:
         return _Product(error, factors, first, second)
 
     def _solved(self, design: Floats, free: int) -> tuple[Floats, float]:
-        """Return factors of the weighted columns, and the error that generalised cross-validation expects of them.
+        """Return coefficients of the columns, and their error by generalised cross-validation (Craven & Wahba 1979).
 
         Args:
-            free: how many numbers are free to choose in all.
+            free: number of degrees of freedom of the whole formula.
         """
         goal = self._root * self._y
         factors = arithmetic.least_squares(design, goal, 1e-12)
@@ -280,12 +296,12 @@ def frequencies(
 ) -> list[float]:
     """Return the angular frequencies, strongest first, at which y or its square waves with a variable.
 
-    The square shows the frequencies of a product, each doubled. Only waves of several periods count: slower ones
-    cannot be told from a trend.
+    The square shows the frequencies of a product, each doubled. Only waves of several periods count: slower ones look
+    like a trend.
 
     Args:
-        carriers: waves of other variables, by column and frequency. A wave that changes sign with one of these is
-            gone from y's mean, and is seen in y times that one.
+        carriers: waves of other variables, by column and frequency. A wave multiplied by one of them averages out of
+            y, but shows in y times that carrier.
     """
     rows = np.arange(len(dataset))
     if len(rows) > _SPECTRUM_SAMPLES:
@@ -314,26 +330,26 @@ def frequencies(
                 break
             frequency = _sharpened(x, signal, float(grid[peak]), step)
             found.setdefault(factor * frequency, float(power[peak]))
-            # What this wave explains is taken off, so that the next peak is another one.
+            # This wave is subtracted, so that the next peak is another wave.
             design = np.stack([arithmetic.sin(frequency * x), arithmetic.cos(frequency * x)], axis=1)
             signal = signal - _explained(design, signal)
     return sorted(found, key=lambda frequency: -found[frequency])[: 2 * most]
 
 
 def _without_trend(x: Floats, y: Floats) -> Floats:
-    """Take the best cubic off: it would look like waves of few periods."""
+    """Subtract the best cubic, which would look like waves of few periods."""
     scaled = (x - x.mean()) / (np.ptp(x) or 1.0)
     design = np.stack([scaled * scaled * scaled, scaled * scaled, scaled, np.ones_like(scaled)], axis=1)
     return np.asarray(y - _explained(design, y))
 
 
 def _explained(design: Floats, y: Floats) -> Floats:
-    """What columns explain of y: the nearest of their sums."""
+    """The projection of y on the columns."""
     return arithmetic.product(design, arithmetic.least_squares(design, y))
 
 
 def _sharpened(x: Floats, signal: Floats, frequency: float, step: float) -> float:
-    """Climb to the top of a peak."""
+    """Refine the frequency of a peak by nested grids."""
     for _ in range(12):
         near = frequency + step * np.linspace(-1.0, 1.0, 9)
         frequency = float(near[np.argmax(_Waves.of(near, x).powers(signal))])

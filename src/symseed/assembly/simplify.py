@@ -1,6 +1,7 @@
-"""Simplification: tokens that change nothing go, and constants become simple numbers where the data allow it.
+"""Simplification: removes tokens without effect, and replaces constants by simple numbers where the data allow it.
 
-A change is kept if the description length does not grow (minimum description length, `scoring/description.py`).
+A change is kept if the description length does not grow (minimum description length; Bartlett, Desmond & Ferreira 2023;
+`scoring/description.py`).
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from symseed.scoring.description import description_lengths, deviations, free_de
 from symseed.search.budget import IsLate, in_time, never
 
 _MOST_STEPS = 200
-"""More than any formula needs: each step takes away a constant, a token or a minus sign."""
-_SAME = 1e-12
-"""Values that differ by less than this share of their scale are the same."""
+"""Most steps: more than any formula needs, as each removes a constant, a token or a minus sign."""
+_EQUAL_VALUES = 1e-12
+"""Share of their scale by which two values may differ and count as equal: rounding."""
 
 
 def reduced(writer: Writer, part: Row, dataset: Dataset) -> Row:
-    """Return the same values from fewer tokens.
+    """Return a formula of fewer tokens with the same values.
 
-    A subtree that is a number at every sample becomes that number; one that has the values of a subtree below it
-    becomes that.
+    A subtree with one value at all samples becomes that number; a subtree with the values of a subtree below it becomes
+    that one.
     """
     while True:
         values = dataset.backend.semantics(writer.population([part])).values
@@ -50,10 +51,10 @@ def _shortened(writer: Writer, part: Row, values: np.ndarray) -> Row | None:
         if end - begin < 2:
             continue
         spread = values[begin].max() - values[begin].min()
-        if spread <= _SAME * scale[begin] and len(values[begin]) > 1:
+        if spread <= _EQUAL_VALUES * scale[begin] and len(values[begin]) > 1:
             middle = float(np.sort(values[begin])[len(values[begin]) // 2])
             return part.spliced(begin, end, writer.number(middle))
-        same = np.abs(values[begin + 1 : end] - values[begin]).max(axis=1) <= _SAME * scale[begin]
+        same = np.abs(values[begin + 1 : end] - values[begin]).max(axis=1) <= _EQUAL_VALUES * scale[begin]
         inner = [(writer.library.end(part.ids, at) - at, at) for at in range(begin + 1, end) if same[at - begin - 1]]
         if inner:
             length, at = min(inner)
@@ -72,7 +73,7 @@ def fitted(population: Population, dataset: Dataset) -> Population:
 def simplified(writer: Writer, part: Row, dataset: Dataset, *, is_late: IsLate = never) -> Row:
     """Return a formula reduced, fitted, and with simple numbers where that does not lengthen the description.
 
-    Once it `is_late`, the formula stays as far as it has come.
+    Once `is_late` returns true, the formula simplified so far is returned.
     """
     part = reduced(writer, part, dataset)
     part = fitted(writer.population([part]), dataset).row(0)
@@ -95,7 +96,7 @@ def _length(writer: Writer, part: Row, dataset: Dataset) -> float:
 
 
 def _steps(writer: Writer, part: Row, dataset: Dataset) -> list[Row]:
-    """The formula with one constant made plain, or two written as one, as far as the data let them go."""
+    """The formula with one constant made a simple number, or two made one, within the precision of the data."""
     population = writer.population([part])
     mean_square = float(dataset.mean_squares(evaluate(population, dataset).error)[0])
     places = writer.library.constant_places(part.ids)
@@ -107,7 +108,7 @@ def _steps(writer: Writer, part: Row, dataset: Dataset) -> list[Row]:
     for place, width, free in zip(places, alone, followed, strict=True):
         value = part.constants[place]
         if simple_numbers.cost(value) is None and math.isfinite(width):
-            # Where the others can undo all that a constant does, their following it says nothing.
+            # An infinite free deviation, where other constants can replace this one, gives no scale. Factors by hand.
             reach[place] = max(20.0 * width, 4.0 * free if math.isfinite(free) else 0.0, 1e-9 * abs(value))
     out = [*_one_wave(writer, part), *_without_minus(writer, part)]
     for place, width in reach.items():
@@ -120,7 +121,7 @@ def _steps(writer: Writer, part: Row, dataset: Dataset) -> list[Row]:
 
 
 def _tied(writer: Writer, part: Row, reach: dict[int, float]) -> list[Row]:
-    """The formula with two constants made equal, or opposite, where they can then be written as one factor."""
+    """The formula with two constants made equal or opposite, if they can then be written as one factor."""
     out = []
     for first, second in itertools.combinations(reach, 2):
         value = math.copysign(part.constants[first], part.constants[second])
@@ -152,9 +153,9 @@ def _one_wave(writer: Writer, part: Row) -> list[Row]:
 
 
 def _without_minus(writer: Writer, part: Row) -> list[Row]:
-    """The formula with a negative number, or a term with a negative factor, subtracted instead of added or vice versa.
+    """The formula with a negative number or factor made positive, and the sum made a difference or the reverse.
 
-    With (-c u) - v goes c u + v, which an even function of it cannot tell apart.
+    (-c u) - v becomes c u + v, its negative: an even function around it has the same values.
     """
     if not writer.has("add", "sub"):
         return []
@@ -172,7 +173,7 @@ def _without_minus(writer: Writer, part: Row) -> list[Row]:
 
 
 def _sums(writer: Writer, part: Row) -> Iterator[tuple[str, int, int, int]]:
-    """Each sum or difference of a formula: which it is, where it begins, where its second argument does, its end."""
+    """Each sum or difference of a formula: its name, its begin, the begin of its second argument, its end."""
     for begin, token in enumerate(part.ids):
         name = writer.library[token].name
         if name in ("add", "sub"):
@@ -214,7 +215,7 @@ def _wave(writer: Writer, part: Row, begin: int, end: int) -> _Wave:
 
 
 def refitted(writer: Writer, part: Row, dataset: Dataset) -> Row:
-    """Return a formula with the constants that are not plain fitted anew, and what then does nothing left out."""
+    """Return a formula with its constants fitted, except simple numbers, and without tokens that have no effect."""
     free = [i for i in writer.library.constant_places(part.ids) if simple_numbers.cost(part.constants[i]) is None]
     if free:
         fitted = fit(_frozen(writer, part, free), dataset, FitSettings(iterations=30))[0]

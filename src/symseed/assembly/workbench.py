@@ -1,4 +1,4 @@
-"""What all of assembly works with: the data, the tokens, the settings, and the clock."""
+"""The shared context of assembly: the data, the tokens, the settings, and the clock."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from symseed.search.budget import IsLate
 
 @dataclass(frozen=True, slots=True)
 class AssemblySettings:
-    """How much is tried at a time."""
+    """Settings of assembly. Sizes are chosen by hand."""
 
     features: int = 2_000
-    """Small sub-expressions that are known from the start, shortest first."""
+    """Number of short sub-expressions at the start, shortest first."""
     more_features: int = 12_000
-    """How many there are once the first have not sufficed."""
+    """Number of short sub-expressions of an enlarged assembly, after the first one did not suffice."""
     paired: int = 1_200
-    """How many of them, and of newer ones, are tried in sums of two."""
+    """Number of features tried in sums of two."""
     newer: int = 500
-    """Sub-expressions of the search's best formulas beside them."""
+    """Most sub-expressions of the search's best formulas that are added to the features."""
     samples: int = 200
-    """Samples that are looked at, spread over the data; what is found is fitted and judged on all of them."""
+    """Number of samples used, spread over the data; formulas found are fitted and judged on all samples."""
     framed: int = 600
-    """Holes with one more operator around them that are tried beside, those of the best formulas first."""
+    """Number of holes tried with one more operator around them, those of the best formulas first."""
     matches: int = 24
-    """Formulas that one round gives of each kind."""
+    """Number of formulas of each kind that one round gives."""
     promising: int = 8
-    """Holes that polynomials are solved for in one round."""
+    """Number of holes filled with polynomials in one round."""
     blocks: bool = True
     """Whether holes are filled with polynomials and rational functions too."""
     probes: bool = True
-    """Whether waves, parities, sums and products that the data show are made use of."""
+    """Whether waves, parities, sums and products detected in the data are used."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot run."""
@@ -65,23 +65,23 @@ class Workbench:
     whole: Dataset
     """All samples."""
     backsolver: Backsolver
-    """What nodes should have been, at some of the samples."""
+    """Gives the desired values of nodes, at some of the samples."""
     settings: AssemblySettings
     is_late: IsLate
-    """Once time is up, what is under way is left out."""
+    """Says whether time is up, after which the remaining work is skipped."""
 
     @property
     def data(self) -> Dataset:
-        """The samples that are looked at."""
+        """The samples that assembly uses."""
         return self.backsolver.dataset
 
     @property
     def inputs(self) -> Floats:
-        """The inputs that the writer knows, at these samples."""
+        """The columns of the writer's variables, at the samples that assembly uses."""
         return self.data.X[:, self.writer.columns]
 
     def length(self, error: Floats | np.float64, tokens: Floats | np.float64) -> Floats:
-        """Return description lengths, without what constants cost, from weighted sums of squared errors."""
+        """Return description lengths, without the cost of constants, from weighted sums of squared errors."""
         length = arithmetic.log(np.asarray(error / self.data.total_weight + self.data.rounding))
         length *= 0.5 * len(self.data)
         length += tokens * self.writer.library.token_nats
