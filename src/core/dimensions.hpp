@@ -29,6 +29,13 @@ struct Dimension {
   bool meets(const Dimension& need) const { return is_any || need.is_any || *this == need; }
 };
 
+// Each expression has the dimension of the target.
+struct Dimensional {
+  std::vector<Dimension> tokens;  // (T,): of each terminal
+  Dimension target;
+  bool constants_are_free;
+};
+
 class Dimensions {
  public:
   // `tokens` (T,): of each terminal. `none` is a size that no expression has.

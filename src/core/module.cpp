@@ -1,5 +1,8 @@
 // Bindings and nothing else. `_core.pyi` is the manual; argument checks here guard memory, Python's give the sentences.
+#include <nanobind/stl/variant.h>
+
 #include <limits>
+#include <variant>
 
 #include "bind.hpp"
 #include "function.hpp"
@@ -202,72 +205,109 @@ NewArray<std::uint64_t> bind_fingerprints(const Vocabulary& vocabulary, const To
   return to_numpy(std::move(out), {rows.count, 2});
 }
 
-using SetArray = std::vector<Token>;
-
-TokenSet to_set(const SetArray& tokens, const Vocabulary& vocabulary) {
-  TokenSet set((vocabulary.size() + 63) / 64);
+// As wide as its last token asks for: a rule does not know the vocabulary yet.
+TokenSet to_set(const std::vector<Token>& tokens) {
+  TokenSet set;
   for (const Token token : tokens) {
-    require(token < vocabulary.size(), "Each token of a rule must be one of the library's.");
+    if (set.size() <= token / 64u) set.resize(token / 64u + 1);
     set[token / 64] |= Word{1} << (token % 64);
   }
   return set;
 }
 
-Dimensions to_dimensions(const Vocabulary& vocabulary, const Array<std::int32_t, 2>& exponents, bool free_constants,
-                         int max_length) {
-  const std::size_t count = vocabulary.size();
-  require(exponents.shape(0) == count + 1 && exponents.shape(1) <= kBases,
-          "`dimensions` must have a row for each token and one for the target, and at most 8 columns.");
-  std::vector<Dimension> rows(count + 1);
-  for (std::size_t t = 0; t <= count; ++t) {
-    for (std::size_t i = 0; i < exponents.shape(1); ++i) {
-      const std::int32_t exponent = exponents.data()[t * exponents.shape(1) + i];
+Dimensional to_dimensional(const Array<std::int32_t, 2>& exponents, bool constants_are_free) {
+  const std::size_t bases = exponents.shape(1);
+  require(exponents.shape(0) > 0 && bases <= kBases,
+          "`exponents` must have a row for each token and one for the target, and at most 8 columns.");
+  std::vector<Dimension> rows(exponents.shape(0));
+  for (std::size_t t = 0; t < rows.size(); ++t) {
+    for (std::size_t i = 0; i < bases; ++i) {
+      const std::int32_t exponent = exponents.data()[t * bases + i];
       require(exponent >= -kMostExponent && exponent <= kMostExponent, "An exponent of a dimension is too large.");
       rows[t].exponents[i] = exponent;
     }
-    if (t < count) rows[t].is_any = free_constants && vocabulary.kind[t] == kConstant;
   }
   const Dimension target = rows.back();
   rows.pop_back();
-  return Dimensions(vocabulary, std::move(rows), target, max_length + 1);
+  return {std::move(rows), target, constants_are_free};
 }
 
-std::unique_ptr<Rules> make_rules(const Vocabulary& vocabulary, int min_length, int max_length,
-                                  const std::vector<std::tuple<Relationship, SetArray, SetArray>>& relations,
-                                  const std::vector<std::tuple<SetArray, int>>& limits,
-                                  const std::vector<SetArray>& needed, const Array<double, 1>& bias,
-                                  double soft_location, double soft_variance,
-                                  const std::optional<Array<std::int32_t, 2>>& dimensions, bool free_constants,
-                                  const std::vector<std::tuple<int, int, int>>& sizes,
-                                  const std::vector<std::tuple<SetArray, SetArray, int>>& nests) {
+using Rule = std::variant<Relation, Limit, Need, Size, Nest, Dimensional>;
+
+// Rules by kind, with sets as wide as the vocabulary's.
+struct SortedRules {
+  const Vocabulary& vocabulary;
+  int max_length;
+  std::vector<Relation> relations{};
+  std::vector<Limit> limits{};
+  std::vector<Need> needs{};
+  std::vector<Size> sizes{};
+  std::vector<Nest> nests{};
+  std::optional<Dimensions> dimensions{};
+
+  void operator()(const Relation& rule) {
+    relations.push_back({rule.relationship, whole(rule.targets), whole(rule.effectors)});
+  }
+  void operator()(const Limit& rule) { limits.push_back({whole(rule.tokens), rule.most}); }
+  void operator()(const Need& rule) { needs.push_back({whole(rule.tokens)}); }
+  void operator()(const Size& rule) {
+    require(rule.op < vocabulary.size() && rule.argument >= 0 && rule.argument < vocabulary.arity[rule.op],
+            "A size is of an argument that an operator has.");
+    sizes.push_back(rule);
+  }
+  void operator()(const Nest& rule) { nests.push_back({whole(rule.outer), whole(rule.inner), rule.most}); }
+  void operator()(const Dimensional& rule) {
+    require(!dimensions, "At most one rule is about dimensions.");
+    require(rule.tokens.size() == vocabulary.size(),
+            "`exponents` must have a row for each token and one for the target.");
+    std::vector<Dimension> tokens = rule.tokens;
+    for (std::size_t t = 0; t < tokens.size(); ++t) {
+      tokens[t].is_any = rule.constants_are_free && vocabulary.kind[t] == kConstant;
+    }
+    dimensions.emplace(vocabulary, std::move(tokens), rule.target, max_length + 1);
+  }
+
+ private:
+  TokenSet whole(TokenSet set) const {
+    const std::size_t words = (vocabulary.size() + 63) / 64;
+    const std::size_t rest = vocabulary.size() % 64;
+    require(set.size() < words || (set.size() == words && (rest == 0 || set.back() >> rest == 0)),
+            "Each token of a rule must be one of the library's.");
+    set.resize(words);
+    return set;
+  }
+};
+
+std::unique_ptr<Rules> make_rules(const Vocabulary& vocabulary, const std::vector<Rule>& rules, int min_length,
+                                  int max_length, const Array<double, 1>& bias, double soft_location,
+                                  double soft_variance) {
   require(min_length >= 1 && min_length <= max_length && max_length <= 32767,
           "Lengths must satisfy 1 <= min_length <= max_length <= 32767.");
   require(bias.shape(0) == vocabulary.size(), "`bias` must have one value per token.");
-  std::vector<Relation> compiled;
-  for (const auto& [relationship, targets, effectors] : relations) {
-    compiled.push_back({relationship, to_set(targets, vocabulary), to_set(effectors, vocabulary)});
-  }
-  std::vector<Limit> compiled_limits;
-  for (const auto& [tokens, most] : limits) compiled_limits.push_back({to_set(tokens, vocabulary), most});
-  std::vector<TokenSet> compiled_needed;
-  for (const SetArray& tokens : needed) compiled_needed.push_back(to_set(tokens, vocabulary));
-  std::vector<Size> compiled_sizes;
-  for (const auto& [op, argument, most] : sizes) {
-    require(op >= 0 && static_cast<std::size_t>(op) < vocabulary.size() && argument >= 0 &&
-                argument < vocabulary.arity[static_cast<std::size_t>(op)],
-            "A size is of an argument that an operator has.");
-    compiled_sizes.push_back({static_cast<Token>(op), argument, most});
-  }
-  std::vector<Nest> compiled_nests;
-  for (const auto& [outer, inner, most] : nests) {
-    compiled_nests.push_back({to_set(outer, vocabulary), to_set(inner, vocabulary), most});
-  }
-  std::optional<Dimensions> compiled_dimensions;
-  if (dimensions) compiled_dimensions = to_dimensions(vocabulary, *dimensions, free_constants, max_length);
+  SortedRules sorted{vocabulary, max_length};
+  for (const Rule& rule : rules) std::visit(sorted, rule);
   Priors priors{std::vector<double>(bias.data(), bias.data() + bias.size()), soft_location, soft_variance};
-  return std::make_unique<Rules>(vocabulary, min_length, max_length, std::move(compiled), std::move(compiled_limits),
-                                 std::move(compiled_needed), compiled_sizes, std::move(compiled_nests),
-                                 std::move(compiled_dimensions), std::move(priors));
+  return std::make_unique<Rules>(vocabulary, min_length, max_length, std::move(sorted.relations),
+                                 std::move(sorted.limits), std::move(sorted.needs), sorted.sizes,
+                                 std::move(sorted.nests), std::move(sorted.dimensions), std::move(priors));
+}
+
+void bind_rules(nb::module_& m) {
+  using Ids = const std::vector<Token>&;
+  nb::class_<Relation>(m, "Relation")
+      .def(nb::new_([](Relationship relationship, Ids targets, Ids effectors) {
+             return Relation{relationship, to_set(targets), to_set(effectors)};
+           }),
+           "relationship"_a, "targets"_a, "effectors"_a);
+  nb::class_<Limit>(m, "Limit")
+      .def(nb::new_([](Ids tokens, int most) { return Limit{to_set(tokens), most}; }), "tokens"_a, "most"_a);
+  nb::class_<Need>(m, "Need").def(nb::new_([](Ids tokens) { return Need{to_set(tokens)}; }), "tokens"_a);
+  nb::class_<Size>(m, "Size").def(nb::new_([](Token op, int argument, int most) { return Size{op, argument, most}; }),
+                                  "operator"_a, "argument"_a, "most"_a);
+  nb::class_<Nest>(m, "Nest").def(
+      nb::new_([](Ids outer, Ids inner, int most) { return Nest{to_set(outer), to_set(inner), most}; }), "outer"_a,
+      "inner"_a, "most"_a);
+  nb::class_<Dimensional>(m, "Dimensional").def(nb::new_(&to_dimensional), "exponents"_array, "constants_are_free"_a);
 }
 
 NewArray<double> bind_logits(const Rules& rules, const Array<Token, 1>& prefix) {
@@ -575,10 +615,10 @@ NB_MODULE(_core, m) {
             new (self) Samples(make_samples(X, y, weight));
           },
           "X"_array, "y"_array, "weight"_array);
+  bind_rules(m);
   nb::class_<Rules>(m, "Rules")
-      .def(nb::new_(&make_rules), "vocabulary"_a, "min_length"_a, "max_length"_a, "relations"_a, "limits"_a, "needed"_a,
-           "bias"_array, "soft_location"_a, "soft_variance"_a, "dimensions"_array = nb::none(),
-           "free_constants"_a = true, "sizes"_a = nb::list(), "nests"_a = nb::list())
+      .def(nb::new_(&make_rules), "vocabulary"_a, "rules"_a, nb::kw_only(), "min_length"_a, "max_length"_a,
+           "bias"_array, "soft_location"_a, "soft_variance"_a)
       .def("logits", &bind_logits, "prefix"_array)
       .def("logits_along", &bind_logits_along, "tokens"_array, "lengths"_array)
       .def("violations", &bind_violations, "tokens"_array, "lengths"_array)

@@ -18,7 +18,7 @@ void insert(TokenSet& set, Token token) { set[token / 64] |= Word{1} << (token %
 }  // namespace
 
 Rules::Rules(Vocabulary vocabulary, int min_length, int max_length, std::vector<Relation> relations,
-             std::vector<Limit> limits, std::vector<TokenSet> needed, const std::vector<Size>& sizes,
+             std::vector<Limit> limits, std::vector<Need> needs, const std::vector<Size>& sizes,
              std::vector<Nest> nests, std::optional<Dimensions> dimensions, Priors priors)
     : vocabulary_(std::move(vocabulary)),
       min_length_(min_length),
@@ -29,7 +29,7 @@ Rules::Rules(Vocabulary vocabulary, int min_length, int max_length, std::vector<
       place_(vocabulary_.size()),
       beside_(vocabulary_.size()),
       limits_(std::move(limits)),
-      needed_(std::move(needed)),
+      needs_(std::move(needs)),
       nests_(std::move(nests)),
       dimensions_(std::move(dimensions)),
       priors_(std::move(priors)),
@@ -69,7 +69,7 @@ Rules::Rules(Vocabulary vocabulary, int min_length, int max_length, std::vector<
   }
   const bool has_siblings =
       std::any_of(beside_.begin(), beside_.end(), [](const TokenSet& set) { return !set.empty(); });
-  is_plain_ = words_ == 1 && limits_.empty() && needed_.empty() && pairs_.empty() && !has_siblings && !dimensions_ &&
+  is_plain_ = words_ == 1 && limits_.empty() && needs_.empty() && pairs_.empty() && !has_siblings && !dimensions_ &&
               most_.empty() && nests_.empty();
 }
 
@@ -160,7 +160,7 @@ Walker::Walker(const Rules& rules)
       frames_(static_cast<std::size_t>(rules.max_length_) + 1),
       below_((static_cast<std::size_t>(rules.max_length_) + 2) * static_cast<std::size_t>(rules.words_)),
       counts_(rules.limits_.size()),
-      met_(rules.needed_.size()),
+      met_(rules.needs_.size()),
       ends_(rules.most_.empty() ? 0 : frames_.size()),
       nested_((frames_.size() + 1) * rules.nests_.size(), -1),
       measures_(rules.dimensions_ ? frames_.size() : 0) {

@@ -43,6 +43,11 @@ struct Limit {
   int most;
 };
 
+// At least one token of the set in an expression.
+struct Need {
+  TokenSet tokens;
+};
+
 // At most `most` tokens in one argument of an operator.
 struct Size {
   Token op;
@@ -68,8 +73,8 @@ struct Priors {
 class Rules {
  public:
   Rules(Vocabulary vocabulary, int min_length, int max_length, std::vector<Relation> relations,
-        std::vector<Limit> limits, std::vector<TokenSet> needed, const std::vector<Size>& sizes,
-        std::vector<Nest> nests, std::optional<Dimensions> dimensions, Priors priors);
+        std::vector<Limit> limits, std::vector<Need> needs, const std::vector<Size>& sizes, std::vector<Nest> nests,
+        std::optional<Dimensions> dimensions, Priors priors);
 
   const Vocabulary& vocabulary() const { return vocabulary_; }
   const std::uint8_t* arity() const { return vocabulary_.arity.data(); }
@@ -106,8 +111,8 @@ class Rules {
   std::vector<TokenSet> beside_;      // (T,): forbidden as right sibling of a token; empty where all are allowed
   std::vector<Pair> pairs_;
   std::vector<Limit> limits_;
-  std::vector<TokenSet> needed_;  // an expression holds at least one token of each
-  std::vector<int> most_;         // (operators, 2): tokens of an argument at most; empty where none is limited
+  std::vector<Need> needs_;
+  std::vector<int> most_;  // (operators, 2): tokens of an argument at most; empty where none is limited
   std::vector<Nest> nests_;
   std::optional<Dimensions> dimensions_;
   Priors priors_;
@@ -251,7 +256,7 @@ inline Word Walker::barred(int word) const {
     // A terminal would end the expression: long enough, and nothing missing?
     if (length_ + 1 < rules_.min_length_) set |= rules_.terminals_[w];
     for (std::size_t i = 0; !Kind::is_plain && i < met_.size(); ++i) {
-      if (!met_[i]) set |= rules_.terminals_[w] & ~rules_.needed_[i][w];
+      if (!met_[i]) set |= rules_.terminals_[w] & ~rules_.needs_[i].tokens[w];
     }
   }
   for (std::size_t i = 0; !Kind::is_plain && i < counts_.size(); ++i) {
@@ -281,7 +286,7 @@ template <class Kind>
 inline void Walker::push(Token token) {
   if constexpr (!Kind::is_plain) {
     for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += contains(rules_.limits_[i].tokens.data(), token);
-    for (std::size_t i = 0; i < met_.size(); ++i) met_[i] |= contains(rules_.needed_[i].data(), token);
+    for (std::size_t i = 0; i < met_.size(); ++i) met_[i] |= contains(rules_.needs_[i].tokens.data(), token);
     if (rules_.dimensions_) measure(token);
   }
   const int arity = rules_.vocabulary_.arity[token];

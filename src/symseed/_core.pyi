@@ -16,7 +16,7 @@ What every function here keeps to:
 """
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -130,40 +130,65 @@ class Samples:
     def __init__(self, X: npt.NDArray[np.float64], y: npt.NDArray[np.float64], weight: npt.NDArray[np.float64]) -> None:
         """Take `X` (M, V), `y` (M,) and `weight` (M,); all finite."""
 
+# Rules; sets of tokens are lists of ids. `symseed.space.constraints` says what each forbids.
+
+class Relation:
+    """No target stands in the relationship to an effector."""
+
+    def __init__(self, relationship: Relationship, targets: Sequence[int], effectors: Sequence[int]) -> None: ...
+
+class Limit:
+    """At most `most` of the tokens in a row."""
+
+    def __init__(self, tokens: Sequence[int], most: int) -> None: ...
+
+class Need:
+    """At least one of the tokens in a row."""
+
+    def __init__(self, tokens: Sequence[int]) -> None: ...
+
+class Size:
+    """At most `most` tokens in that argument of the operator."""
+
+    def __init__(self, operator: int, argument: int, most: int) -> None: ...
+
+class Nest:
+    """Below an outer token no path downwards has more than `most` inner ones."""
+
+    def __init__(self, outer: Sequence[int], inner: Sequence[int], most: int) -> None: ...
+
+class Dimensional:
+    """An expression has the target's physical dimension."""
+
+    def __init__(self, exponents: npt.NDArray[np.int32], constants_are_free: bool) -> None:
+        """Take exponents of the dimension of each terminal and of the target, in any unit, (T + 1, up to 8).
+
+        A root that does not give whole exponents is forbidden. A `Function` acts as its expansion does if that is a
+        power, a product, a quotient or alike, else on pure numbers. Where constants are free, fitted ones have whatever
+        dimension is needed, not the one given.
+        """
+
+Rule = Relation | Limit | Need | Size | Nest | Dimensional
+
 class Rules:
     """What is allowed, as tables read by one walker."""
 
     def __init__(
         self,
         vocabulary: Vocabulary,
+        rules: Sequence[Rule],
+        *,
         min_length: int,
         max_length: int,
-        relations: list[tuple[Relationship, list[int], list[int]]],
-        limits: list[tuple[list[int], int]],
-        needed: list[list[int]],
         bias: npt.NDArray[np.float64],
         soft_location: float,
         soft_variance: float,
-        dimensions: npt.NDArray[np.int32] | None = None,
-        free_constants: bool = True,
-        sizes: list[tuple[int, int, int]] = ...,
-        nests: list[tuple[list[int], list[int], int]] = ...,
     ) -> None:
-        """Compile rules; sets of tokens are lists of ids.
+        """Compile rules, among them at most one `Dimensional`.
 
         Args:
-            relations: (relationship, targets, effectors): no target may stand in the relationship to an effector.
-            limits: (tokens, most): at most `most` of them in a row.
-            needed: at least one of each set in a row.
             bias: (T,), added to every logit.
             soft_location, soft_variance: the soft length prior; a variance of 0 switches it off.
-            dimensions: (T + 1, up to 8), exponents of the physical dimension of each terminal and of the target, in
-                any unit; a root that does not give whole exponents is forbidden. An expression must have the target's.
-                A `Function` acts as its expansion does if that is a power, a product, a quotient or alike, else on
-                pure numbers.
-            free_constants: fitted constants have whatever dimension is needed, not the one given.
-            sizes: (operator, argument, most): at most `most` tokens in that argument.
-            nests: (outer, inner, most): below an outer token no path downwards has more than `most` inner ones.
         """
     def logits(self, prefix: npt.NDArray[np.uint16]) -> npt.NDArray[np.float64]:
         """Return what the priors add to each token's logit after `prefix`, -inf where it may not come next, as (T,)."""

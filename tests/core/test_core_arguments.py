@@ -39,9 +39,7 @@ def rules(**changes: Any) -> _core.Rules:
         "vocabulary": LIBRARY.vocabulary,
         "min_length": 1,
         "max_length": 20,
-        "relations": [],
-        "limits": [],
-        "needed": [],
+        "rules": [],
         "bias": np.zeros(T),
         "soft_location": 0.0,
         "soft_variance": 0.0,
@@ -250,27 +248,25 @@ def test_samples_that_do_not_match_are_refused(X: Any, y: Any, weight: Any) -> N
         {"max_length": 32_768},
         {"max_length": -1},
         {"max_length": 2**40},
-        {"relations": [(6, [0], [1])]},
-        {"relations": [("CHILD", [0], [1])]},
-        {"relations": [(_core.Relationship.CHILD, [T], [1])]},
-        {"relations": [(_core.Relationship.CHILD, [0], [T])]},
-        {"relations": [(_core.Relationship.CHILD, [-1], [1])]},
-        {"relations": [(_core.Relationship.CHILD, [65_536], [1])]},
-        {"relations": [(_core.Relationship.CHILD, [0])]},
-        {"relations": 3},
-        {"limits": [([T], 1)]},
-        {"limits": [([0], 2**40)]},
-        {"limits": [[0]]},
-        {"needed": [[T]]},
-        {"needed": [0]},
+        {"rules": [_core.Relation(_core.Relationship.CHILD, [T], [1])]},
+        {"rules": [_core.Relation(_core.Relationship.CHILD, [0], [T])]},
+        {"rules": [_core.Relation(_core.Relationship.CHILD, [0], [65_535])]},
+        {"rules": [_core.Limit([T], 1)]},
+        {"rules": [_core.Need([0, T])]},
+        {"rules": [_core.Nest([T], [SIN], 1)]},
+        {"rules": [_core.Nest([SIN], [T], 1)]},
+        {"rules": [_core.Size(T, 0, 1)]},
+        {"rules": [_core.Size(SIN, 1, 1)]},
+        {"rules": [_core.Size(SIN, -1, 1)]},
+        {"rules": [_core.Dimensional(np.zeros((T, 2), dtype=np.int32), True)]},
+        {"rules": [_core.Dimensional(np.zeros((T + 1, 2), dtype=np.int32), True)] * 2},
+        {"rules": [([0], 1)]},
+        {"rules": [None]},
+        {"rules": 3},
         {"bias": np.zeros(T - 1)},
         {"bias": np.zeros((T, 1))},
         {"bias": np.zeros(T, dtype=np.float32)},
         {"soft_location": "ten"},
-        {"dimensions": np.zeros((T, 2), dtype=np.int32)},
-        {"dimensions": np.zeros((T + 1, 9), dtype=np.int32)},
-        {"dimensions": np.zeros((T + 1, 2))},
-        {"dimensions": np.full((T + 1, 1), 2**30, dtype=np.int32)},
         {"vocabulary": None},
         {"vocabulary": LIBRARY},
     ],
@@ -278,6 +274,40 @@ def test_samples_that_do_not_match_are_refused(X: Any, y: Any, weight: Any) -> N
 def test_rules_that_make_no_sense_are_refused(changes: dict[str, Any]) -> None:
     with pytest.raises((ValueError, TypeError)):
         rules(**changes)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        (CORE.Relation, (6, [0], [1])),
+        (CORE.Relation, (-1, [0], [1])),
+        (CORE.Relation, (_core.Relationship.CHILD, [-1], [1])),
+        (CORE.Relation, (_core.Relationship.CHILD, [65_536], [1])),
+        (CORE.Relation, (_core.Relationship.CHILD, [0])),
+        (CORE.Limit, ([0], 2**40)),
+        (CORE.Limit, (0, 1)),
+        (CORE.Need, (0,)),
+        (CORE.Size, (-1, 0, 1)),
+        (CORE.Dimensional, (np.zeros((T + 1, 9), dtype=np.int32), True)),
+        (CORE.Dimensional, (np.zeros((0, 2), dtype=np.int32), True)),
+        (CORE.Dimensional, (np.zeros((T + 1, 2)), True)),
+        (CORE.Dimensional, (np.full((T + 1, 1), 2**30, dtype=np.int32), True)),
+    ],
+)
+def test_a_rule_that_cannot_be_is_refused(kind: Any, given: tuple[Any, ...]) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        kind(*given)
+
+
+def test_rules_of_the_last_token_of_a_word_are_taken_and_of_the_next_refused() -> None:
+    for count in (63, 64, 65, 128):
+        library = Library.of(["add"], count - 1)
+        given = {"min_length": 1, "max_length": 3, "bias": np.zeros(count), "soft_location": 0.0, "soft_variance": 0.0}
+        last = count - 1
+        limited = CORE.Rules(library.vocabulary, [_core.Limit([last], 0)], **given)
+        assert np.flatnonzero(np.isneginf(limited.logits(np.array([], dtype=np.uint16)))).tolist() == [last]
+        with pytest.raises(ValueError, match="one of the library's"):
+            CORE.Rules(library.vocabulary, [_core.Limit([count], 0)], **given)
 
 
 @pytest.mark.parametrize(
@@ -323,7 +353,7 @@ def test_sampling_without_a_try_or_a_way_gives_rows_of_length_0() -> None:
     for tries in (0, -1):
         _, lengths = rules().sample(3, 0, 0, tries)
         assert lengths.tolist() == [0, 0, 0]
-    _, lengths = rules(limits=[([X1, X2, CONST], 0)]).sample(3, 0, 0, 10)
+    _, lengths = rules(rules=[_core.Limit([X1, X2, CONST], 0)]).sample(3, 0, 0, 10)
     assert lengths.tolist() == [0, 0, 0]
 
 
@@ -404,16 +434,23 @@ def test_random_bytes_never_crash_the_core() -> None:
         T = len(library)
         samples = _core.Samples(rng.normal(0, 1, (20, 2)), np.ones(20), np.ones(20))
         how_so = _core.Relationship
-        relations = [(how_so.DESCENDANT, [3], [3]), (how_so.UNIQUE_CHILD, [5], [2, 3]), (how_so.SIBLING, [0], [1])]
-        given = (library.vocabulary, 1, 12, relations, [([5], 2)], [[0, 1]], np.zeros(T), 5.0, 2.0)
+        kinds = [
+            _core.Relation(how_so.DESCENDANT, [3], [3]),
+            _core.Relation(how_so.UNIQUE_CHILD, [5], [2, 3]),
+            _core.Relation(how_so.SIBLING, [0], [1]),
+            _core.Limit([5], 2),
+            _core.Need([0, 1]),
+        ]
+        given = dict(min_length=1, max_length=12, bias=np.zeros(T), soft_location=5.0, soft_variance=2.0)
         units = np.eye(T + 1, 2, dtype=np.int32)
-        kinds = [_core.Rules(*given), _core.Rules(*given, units), _core.Rules(*given, units, False)]
+        units = [[], [_core.Dimensional(units, True)], [_core.Dimensional(units, False)]]
+        spaces = [_core.Rules(library.vocabulary, [*kinds, *more], **given) for more in units]
         settings = _core.VarySettings(0.5, 0.5, 3, 3, 1, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
         completion = _core.Completion(library.vocabulary, samples, 4096, 5, 8)
         how = dict(strict=False, threads=1)
         done = {True: 0, False: 0}
         for i in range(20000):
-            rules = kinds[i // 15 % 3]
+            rules = spaces[i // 15 % 3]
             N, L = rng.integers(0, 4, 2)
             high = T + 1 if rng.random() < 0.2 else T
             tokens = rng.integers(0, high, (N, L)).astype(np.uint16)

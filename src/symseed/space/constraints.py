@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+import numpy as np
+
 from symseed import _core
 from symseed.errors import SettingsError, SpaceError, check_at_least
 from symseed.language.library import Library
@@ -28,6 +30,11 @@ class Relation:
     targets: tuple[int, ...]
     effectors: tuple[int, ...]
 
+    @property
+    def native(self) -> _core.Relation:
+        """What the core reads."""
+        return _core.Relation(self.relationship, self.targets, self.effectors)
+
 
 @dataclass(frozen=True, slots=True)
 class Limit:
@@ -36,12 +43,22 @@ class Limit:
     tokens: tuple[int, ...]
     most: int
 
+    @property
+    def native(self) -> _core.Limit:
+        """What the core reads."""
+        return _core.Limit(self.tokens, self.most)
+
 
 @dataclass(frozen=True, slots=True)
 class Need:
     """At least one of the tokens in each expression."""
 
     tokens: tuple[int, ...]
+
+    @property
+    def native(self) -> _core.Need:
+        """What the core reads."""
+        return _core.Need(self.tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +70,11 @@ class Dimensional:
     target: tuple[int, ...]
     constants_are_free: bool
 
+    @property
+    def native(self) -> _core.Dimensional:
+        """What the core reads."""
+        return _core.Dimensional(np.array([*self.terminals, self.target], dtype=np.int32), self.constants_are_free)
+
 
 @dataclass(frozen=True, slots=True)
 class Size:
@@ -62,6 +84,11 @@ class Size:
     argument: int
     most: int
 
+    @property
+    def native(self) -> _core.Size:
+        """What the core reads."""
+        return _core.Size(self.operator, self.argument, self.most)
+
 
 @dataclass(frozen=True, slots=True)
 class Nest:
@@ -70,6 +97,11 @@ class Nest:
     outer: tuple[int, ...]
     inner: tuple[int, ...]
     most: int
+
+    @property
+    def native(self) -> _core.Nest:
+        """What the core reads."""
+        return _core.Nest(self.outer, self.inner, self.most)
 
 
 Rule: TypeAlias = Relation | Limit | Need | Dimensional | Size | Nest

@@ -14,7 +14,7 @@ from symseed.errors import SettingsError, SpaceError, check_at_least
 from symseed.language.expression import Expression
 from symseed.language.library import Library, TokenIds
 from symseed.language.population import Lengths, Population
-from symseed.space.constraints import PAPER, Constraint, Dimensional, Limit, Need, Nest, Relation, Size
+from symseed.space.constraints import PAPER, Constraint, Dimensional
 from symseed.space.priors import SoftLength, UniformArity
 
 _PREFIXES_TRIED = 20_000
@@ -57,28 +57,17 @@ class SearchSpace:
     def _compile(self, constraints: Sequence[Constraint], min_length: int, max_length: int) -> _core.Rules:
         rules = [rule for constraint in constraints for rule in constraint.rules(self.library)]
         bias = np.zeros(len(self.library)) if self.uniform_arity is None else self.uniform_arity.bias(self.library)
-        dimensional = [rule for rule in rules if isinstance(rule, Dimensional)]
-        if len(dimensional) > 1:
-            raise SettingsError(f"A space has at most one `Dimensions`, but {len(dimensional)} were given.")
-        dimensions = [np.array([*rule.terminals, rule.target], dtype=np.int32) for rule in dimensional]
+        dimensional = sum(isinstance(rule, Dimensional) for rule in rules)
+        if dimensional > 1:
+            raise SettingsError(f"A space has at most one `Dimensions`, but {dimensional} were given.")
         return _core.Rules(
             self.library.vocabulary,
-            min_length,
-            max_length,
-            [
-                (rule.relationship, list(rule.targets), list(rule.effectors))
-                for rule in rules
-                if isinstance(rule, Relation)
-            ],
-            [(list(rule.tokens), rule.most) for rule in rules if isinstance(rule, Limit)],
-            [list(rule.tokens) for rule in rules if isinstance(rule, Need)],
-            bias,
-            self.soft_length.location if self.soft_length else 0.0,
-            self.soft_length.variance if self.soft_length else 0.0,
-            dimensions[0] if dimensions else None,
-            all(rule.constants_are_free for rule in dimensional),
-            [(rule.operator, rule.argument, rule.most) for rule in rules if isinstance(rule, Size)],
-            [(list(rule.outer), list(rule.inner), rule.most) for rule in rules if isinstance(rule, Nest)],
+            [rule.native for rule in rules],
+            min_length=min_length,
+            max_length=max_length,
+            bias=bias,
+            soft_location=self.soft_length.location if self.soft_length else 0.0,
+            soft_variance=self.soft_length.variance if self.soft_length else 0.0,
         )
 
     def allowed(self, prefix: Sequence[int]) -> npt.NDArray[np.bool_]:
