@@ -1,4 +1,4 @@
-"""What a node of a formula should have been, and the sub-expressions that have those values."""
+"""Semantic completion: the desired values of each node of a formula, and sub-expressions that have them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Semantic backpropagation: the values that each node should have had, and the sub-expressions nearest to them.
+"""Semantic backpropagation: the desired values of each node, and the sub-expressions nearest to them.
 
-The desired values of a node follow from the target by inverting the operators above it (Pawlak et al., 2015). All
-contexts meet all sub-expressions in a few matrix products. Axis letters: C contexts, K sub-expressions, M samples.
+The desired values of a node follow from the target by inverting the operators above it (Pawlak, Wieloch & Krawiec
+2015). A few matrix products compare all contexts with all sub-expressions. Axis letters: C contexts, K sub-expressions,
+M samples.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ from symseed.language.population import Population
 
 @dataclass(frozen=True, slots=True)
 class Backsolver:
-    """Knows what the nodes of a formula should have been, on some samples of a dataset."""
+    """Computes the desired values of the nodes of a formula, on some samples of a dataset."""
 
     dataset: Dataset
     """The samples."""
     moved: Dataset
-    """The same with a target that is a little larger, to see how far each node follows it."""
+    """The samples with a slightly larger target, to measure how far the desired values of each node follow it."""
     change: float
 
     @classmethod
     def of(cls, dataset: Dataset, samples: int) -> Backsolver:
-        """Take so many samples at most, spread over the data; all count by their squared errors."""
+        """Take at most `samples` samples, spread over the data; the loss is the squared error."""
         rows = np.arange(len(dataset))
         if len(rows) > samples:
             rows = rows[np.arange(samples) * len(rows) // samples]
@@ -37,9 +38,9 @@ class Backsolver:
         return cls(few, few.with_samples(few.X, few.y + change, few.weights), change)
 
     def desired(self, row: Population) -> tuple[Floats, Floats]:
-        """Return the desired values of each node of one row, and how much an error there matters, (length, M) each.
+        """Return the desired values of each node of one row, and the weights of errors there, (length, M) each.
 
-        Both are not finite where no inverse leads to a node.
+        Neither is finite at a node that no inverse reaches.
         """
         desired, moved = (data.backend.semantics(row).desired for data in (self.dataset, self.moved))
         with np.errstate(all="ignore"):
@@ -47,7 +48,7 @@ class Backsolver:
 
 
 def plain_errors(desired: Floats, weights: Floats, values: Floats) -> Floats:
-    """Return the weighted squared error of every sub-expression, as it is, for every context, (C, K)."""
+    """Return the weighted squared error of every sub-expression, unscaled, in every context, (C, K)."""
     with np.errstate(all="ignore"):
         weighted = weights * desired
         square = arithmetic.product(weights, (values * values).T)
@@ -59,9 +60,9 @@ def affine_errors(desired: Floats, weights: Floats, values: Floats) -> Floats:
     """Return the weighted squared error of the best offset + factor * value for every context, (C, K).
 
     Args:
-        desired: (C, M) what each node should have been.
-        weights: (C, M) how much an error there matters to the whole.
-        values: (K, M) of the sub-expressions.
+        desired: (C, M) desired values of each hole.
+        weights: (C, M) weights of errors there.
+        values: (K, M) values of the sub-expressions.
     """
     with np.errstate(all="ignore"):
         total = weights.sum(axis=1)[:, None]
@@ -86,7 +87,7 @@ def affine_errors(desired: Floats, weights: Floats, values: Floats) -> Floats:
 
 
 def affine_fit(desired: Floats, weight: Floats, value: Floats) -> tuple[float, float]:
-    """Return the offset and the factor that bring one sub-expression nearest to one desired."""
+    """Return the offset and the factor that bring one sub-expression nearest to the desired values."""
     root = np.sqrt(weight)
     design = np.stack([root, root * value], axis=1)
     offset, factor = arithmetic.least_squares(design, root * desired)

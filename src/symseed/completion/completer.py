@@ -1,8 +1,8 @@
-"""Semantic completion: every expression meets every sub-expression seen.
+"""Semantic completion: a table look-up of the desired values of every node among all sub-expressions seen.
 
-A table in the core leads from the values that a sub-expression takes at the samples to the shortest one seen with them.
-For each new row it computes, from the root downwards, the values that every node should have had for the whole to be
-the target, and looks them up. What is found is put in that node's place and given back, to be scored as any other row.
+A hash table in the core maps the values of a sub-expression at the samples to the shortest sub-expression seen with
+them. For each new row, semantic backpropagation (Pawlak, Wieloch & Krawiec 2015) gives the desired values of every
+node, and the table is asked for them. A hit replaces the node, and the new row is returned, to be scored as any other.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from symseed.space.space import SearchSpace
 
 @dataclass(frozen=True, slots=True)
 class CompletionSettings:
-    """How rows are completed."""
+    """Settings of semantic completion. Numbers without another reason are chosen by hand."""
 
     max_bytes: int = 64 * 2**20
-    """Most memory of the table, 64 bytes an entry. Where both places of an entry are taken, the longer gives way."""
+    """Most bytes of the table, 64 per entry. If both slots of an entry are taken, the longer row is dropped."""
 
     longest: int = _core.LONGEST_KEPT
-    """Sub-expressions of more tokens than this are not kept."""
+    """Most tokens of a sub-expression in the table."""
 
     points: int = 32
-    """Samples whose values are compared, spread over the data; what is found is scored on all of them."""
+    """Number of samples compared, spread over the data; completed rows are scored on all samples."""
 
     generations: bool = True
     """Whether evolution's rows are completed too, and not only the policy's samples."""
@@ -45,13 +45,13 @@ class CompletionSettings:
 
 @dataclass(frozen=True, slots=True)
 class CompletionCounts:
-    """What completion has done. A look-up is no evaluation, and is never hidden."""
+    """Counts of completion. Look-ups are counted apart, because they do not count as evaluations."""
 
     lookups: int = 0
     hits: int = 0
     """Look-ups that found another sub-expression."""
     splices: int = 0
-    """Hits that the space allows: each was scored, and charged, as one more expression."""
+    """Hits that the space allows: each was scored and charged as one expression."""
 
 
 class Completer:
@@ -68,16 +68,16 @@ class Completer:
 
     @property
     def counts(self) -> CompletionCounts:
-        """What was done since it was made."""
+        """Counts since the table was made."""
         return CompletionCounts(self._native.lookups, self._native.hits, self._native.splices)
 
     @property
     def size(self) -> int:
-        """How many sub-expressions the table has."""
+        """Number of sub-expressions in the table."""
         return self._native.size
 
     def complete(self, population: Population, rows: npt.NDArray[np.intp]) -> Population:
-        """Take in the sub-expressions of some rows, then return what these rows become when they are completed."""
+        """Add the sub-expressions of some rows to the table, then return the completions of these rows."""
         population.check_library(self._space.library, "search space")
         tokens, lengths, constants, _ = self._native.complete(
             self._space.rules, population.tokens, population.lengths, population.constants, rows.astype(np.int64)

@@ -1,4 +1,4 @@
-"""What a formula is worth: errors, fitted constants, rewards, description lengths, and tasks."""
+"""Scores of formulas: errors, fitted constants, rewards, description lengths, and tasks."""
 
 from __future__ import annotations
 

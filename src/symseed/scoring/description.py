@@ -1,11 +1,11 @@
-"""Description length: how many nats it takes to write a formula down, and then the data with its help.
+"""Minimum description length: the nats of a formula, and of the data given the formula.
 
-The rule of Bartlett, Desmond and Ferreira (2023, "Exhaustive Symbolic Regression"): log(T) for each token of T, for a
-fitted constant its value to the precision that the data give it, for a simple number (`simple_numbers.py`) that number,
-and for the data n/2 log of the mean squared error. Shorter is better; only differences mean something.
+The rule of Bartlett, Desmond & Ferreira (2023, "Exhaustive Symbolic Regression"): log(T) for each token from a library
+of T, the nats of a fitted constant to the precision that the data give it or of a simple number (`simple_numbers.py`),
+and n/2 log of the mean squared error for the data. Shorter is better; only differences have a meaning.
 
-Not all tokens are alike, as the same authors found ("Priors for symbolic regression", 2023): few laws nest exponentials
-in cosines. A token costs `RARITY` nats more for each step by which its complexity is above that of a sum.
+Some tokens are rarer than others, as the same authors found ("Priors for symbolic regression", 2023): few laws nest
+exponentials in cosines. A token costs `RARITY` nats more for each step of its complexity above that of a sum.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ from symseed.scoring import simple_numbers
 from symseed.scoring.evaluation import evaluate
 
 RARITY = 0.75
-"""Nats that a token costs for each step of complexity above 1."""
+"""Nats that a token costs for each step of complexity above 1: chosen by hand."""
 EVIDENCE = 3.0
-"""Nats by which a formula must shorten the description of the data before it is chosen over a constant formula: odds of
-twenty to one."""
+"""Nats by which a formula must shorten the description to be chosen over a constant formula: odds of twenty to one."""
 
 
 def code_length(dataset: Dataset, mean_square: Floats) -> Floats:
@@ -36,7 +35,7 @@ def code_length(dataset: Dataset, mean_square: Floats) -> Floats:
 
 
 def constant_cost(value: float, deviation: float) -> float:
-    """Return the nats of a constant that the data fix to a standard deviation, or of the simple number that it is."""
+    """Return the nats of a constant known to a standard deviation, or of a simple number."""
     plain = simple_numbers.cost(value)
     fitted = math.inf
     if deviation > 0.0 and math.isfinite(deviation):
@@ -48,7 +47,7 @@ def description_lengths(population: Population, dataset: Dataset) -> Floats:
     """Return the nats of each row and of the data given it, (N,); infinite where a row fails."""
     mean_square = dataset.mean_squares(evaluate(population, dataset).error)
     costs = _token_costs(population.library)
-    # One token after another: a sum by NumPy would depend on how far rows are padded, in its last bit.
+    # Added token by token: the last bit of NumPy's sum would depend on the padding of rows.
     tokens = np.cumsum(costs[np.minimum(population.tokens, len(population.library))], axis=1)[:, -1]
     data = code_length(dataset, mean_square)
     constants = np.array([_constants(population, row, dataset, float(mean_square[row])) for row in range(len(data))])
@@ -56,7 +55,7 @@ def description_lengths(population: Population, dataset: Dataset) -> Floats:
 
 
 def _token_costs(library: Library) -> Floats:
-    """Nats of each token, and 0 for what pads a row, (T + 1,)."""
+    """Nats of each token, and 0 for padding, (T + 1,)."""
     costs = [library.token_nats + RARITY * (token.complexity - 1) for token in library.tokens]
     return np.array([*costs, 0.0])
 
@@ -69,9 +68,9 @@ def deviations(population: Population, row: int, dataset: Dataset, mean_square: 
 
 
 def free_deviations(population: Population, row: int, dataset: Dataset, mean_square: float) -> Floats:
-    """Return the standard deviation of each constant of a row where the others follow it, (K,).
+    """Return the standard deviation of each constant of a row, the others refitted, (K,).
 
-    It is infinite where they can undo all that it does.
+    It is infinite if the others can compensate any change of the constant.
     """
     curvature = _curvature(population, row, dataset)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -102,7 +101,7 @@ def _constants(population: Population, row: int, dataset: Dataset, mean_square: 
 
 
 def shortest(lengths: Sequence[float], is_number: Sequence[bool]) -> int:
-    """Return the place of the shortest description, or of the best constant formula where that is nearly as short."""
+    """Return the index of the shortest description, or of the best constant formula if that is nearly as short."""
     best = min(range(len(lengths)), key=lengths.__getitem__)
     number = min((i for i, is_one in enumerate(is_number) if is_one), key=lengths.__getitem__, default=best)
     return best if lengths[best] < lengths[number] - EVIDENCE else number

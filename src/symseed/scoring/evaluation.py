@@ -1,4 +1,4 @@
-"""A population on a dataset: errors or predictions, and why a row failed."""
+"""Evaluation of a population on a dataset: errors, predictions, fitted constants, and reasons for failure."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from symseed.language.library import Library
 from symseed.language.population import Population
 from symseed.scoring.fitting import FitSettings
 
-_GAIN = 1e-7  # share of the error that another fit must take away to be worth one more
+_LEAST_GAIN = 1e-7
+"""Share of the error that a fit must remove for another fit to follow: chosen by hand."""
 
 
 def evaluate(population: Population, dataset: Dataset, *, strict: bool = False, threads: int = 1) -> Errors:
     """Score each row by its weighted sum of squared errors, or of the dataset's own losses.
 
-    A row fails at the first value, of any of its tokens at any sample, that is not finite. `strict` is the rule of the
-    authors' released code: any IEEE flag but "inexact" is a failure, so underflow too.
+    A row fails at the first value of a token at a sample that is not finite. `strict` is the rule of the authors'
+    released code: any IEEE flag except "inexact" is a failure, underflow included.
     """
     check_columns(population.library, dataset)
     return dataset.backend.errors(population, strict=strict, threads=check_threads(threads))
 
 
 def predict(population: Population, dataset: Dataset, *, strict: bool = False, threads: int = 1) -> Predictions:
-    """Give the value of each row at each sample; it needs N * M float64 of memory."""
+    """Return the value of each row at each sample; this needs memory for N * M float64."""
     check_columns(population.library, dataset)
     return dataset.backend.predict(population, strict=strict, threads=check_threads(threads))
 
@@ -56,14 +57,14 @@ def fit(
 
 
 def fit_to_convergence(population: Population, dataset: Dataset, *, most: int) -> tuple[Population, Errors]:
-    """Fit the constants of each row until that gains nothing more; return them and their errors, as `fit` does.
+    """Fit the constants of each row to convergence; return rows and errors, as `fit` does.
 
-    That takes long where constants can stand in for one another, so there are at most so many fits of 100 iterations.
+    Convergence is slow if constants are redundant, so there are at most `most` fits of 100 iterations.
     """
     error = np.full(len(population), np.inf)
     for _ in range(most):
         population, errors = fit(population, dataset, FitSettings(iterations=100))
-        if not (errors.error < error * (1.0 - _GAIN)).any():
+        if not (errors.error < error * (1.0 - _LEAST_GAIN)).any():
             break
         error = errors.error
     return population, errors
@@ -80,6 +81,6 @@ def check_columns(library: Library, dataset: Dataset) -> None:
 
 
 def check_threads(threads: int) -> int:
-    """Refuse a number of threads that cannot be had."""
+    """Refuse a number of threads that is not from 1 to 1024."""
     check_between("threads", threads, 1, 1024)
     return threads

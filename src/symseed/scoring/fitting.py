@@ -1,4 +1,4 @@
-"""How constants are fitted: settings of the core's Levenberg-Marquardt."""
+"""Settings of the core's Levenberg-Marquardt method, which fits constants."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from symseed.errors import check_between
 
 @dataclass(frozen=True, slots=True)
 class FitSettings:
-    """Levenberg-Marquardt with exact derivatives, from the constants that a row has (a fresh one is 1)."""
+    """Levenberg-Marquardt with exact derivatives, from the constants of a row (a new constant is 1)."""
 
     iterations: int = 30
-    """Steps per start, taken or refused. Smooth problems need about ten."""
+    """Number of steps per start, accepted or rejected. Smooth problems need about ten."""
 
     restarts: int = 0
-    """Further starts from random values between 0.01 and 100 of either sign; the best end is kept."""
+    """Number of further starts from random values of size 0.01 to 100 and either sign; the best result is kept."""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be counted."""
+        """Refuse values out of range."""
         check_between("iterations", self.iterations, 0, 1_000_000)
         check_between("restarts", self.restarts, 0, 1_000_000)

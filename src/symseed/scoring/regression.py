@@ -1,4 +1,4 @@
-"""Regression: expressions are scored by how well they fit a dataset, each different one once."""
+"""The regression task: scores expressions by their fit to a dataset, with a cache."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from symseed.scoring.task import Counts, Scored
 
 @dataclass(frozen=True, slots=True)
 class RegressionSettings:
-    """How a regression task scores."""
+    """Settings of a regression task."""
 
     fit: FitSettings | None = field(default_factory=FitSettings)
-    """How constants are fitted; None leaves them as they are."""
+    """Settings for fitting constants; None: constants are not fitted."""
 
     metric: Metric = Metric.INVERSE_NRMSE
 
     solved_nmse: float = 1e-12
-    """A row whose NMSE is below this, on the data and on the test data, solves the task; 0: none ever does."""
+    """NMSE, on the data and on the test data, below which a row solves the task; 0: no row does."""
 
     strict: bool = False
     """Whether any IEEE flag, underflow included, makes an expression fail, as in the authors' released code."""
 
     threads: int = 1
-    """How many threads score. The answer does not depend on it."""
+    """Number of threads that score. The answer does not depend on it."""
 
     cache_bytes: int = 128 * 2**20
-    """Most memory that known scores may take."""
+    """Most bytes of the cache of scores."""
 
     cached_constants: int = 16
-    """Expressions with more constants than this are scored anew each time."""
+    """Most constants of an expression in the cache; others are scored again each time."""
 
     fit_seed: int = 0
     """Seed of the starts that `fit.restarts` draws."""
@@ -56,10 +56,10 @@ class RegressionSettings:
 
 
 class RegressionTask:
-    """Scores rows by how well they fit. It owns a cache, so one task belongs to one search.
+    """Scores rows by their fit. It owns a cache, so one task belongs to one search.
 
-    Threads may call `evaluate` at the same time, and a function of your own may call it too: scores are the same as one
-    call after another gives. Rows that two threads score at once may be computed by both, and count as evaluated twice.
+    Threads may call `evaluate` at the same time, and so may a user's function: scores equal those of calls one after
+    another. Rows that two threads score at the same time may be computed by both, and then count twice.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class RegressionTask:
         *,
         test: Dataset | None = None,
     ) -> None:
-        """Take the data to fit; `test`, where given, is the data on which a row must prove that it solves the task."""
+        """Take the data to fit; a row solves the task only if it reaches the threshold on `test` too, if given."""
         check_columns(library, dataset)
         self.library = library
         self.dataset = dataset
@@ -91,7 +91,7 @@ class RegressionTask:
 
     @property
     def counts(self) -> Counts:
-        """What was done since the task was made."""
+        """Counts since the task was made."""
         return Counts(*self._scorer.counts)
 
     def evaluate(self, population: Population) -> Scored:
@@ -108,7 +108,7 @@ class RegressionTask:
         return Scored(scored, rewards, solved, errors.failure, errors.position, found.is_computed)
 
     def _solved(self, population: Population, mean_square: Floats) -> npt.NDArray[np.bool_]:
-        """Which rows reach the threshold, on the data and then on the test data."""
+        """Whether each row reaches the threshold, on the data and then on the test data."""
         solved = mean_square < self._threshold(self.dataset)
         if self.test is not self.dataset and np.count_nonzero(solved):
             rows = np.flatnonzero(solved)
@@ -130,7 +130,7 @@ def best_scaling(
 ) -> tuple[Floats, Floats, Floats]:
     """Return offset a, factor b and mean squared error of the best a + b * prediction of each row, (N,) each.
 
-    They are not finite where a row fails, or where its squares are beyond float64.
+    They are not finite if a row fails or its squares overflow.
     """
     weights = dataset.weights / dataset.total_weight
     value = predict(population, dataset, strict=strict, threads=threads).value

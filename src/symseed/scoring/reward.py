@@ -1,4 +1,4 @@
-"""Rewards: pure functions from a mean squared error to a number of which more is better."""
+"""Rewards: pure functions from a mean squared error to a number; larger is better."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from symseed.arrays import Floats
 
 
 class Metric(enum.Enum):
-    """How a fit is rewarded. MSE is the weighted mean of squared errors, NMSE that over the variance of y."""
+    """Metrics of a fit. MSE is the weighted mean of squared errors, NMSE is MSE over the variance of y."""
 
     INVERSE_NRMSE = "inverse_nrmse"
     """1 / (1 + sqrt(NMSE)), in [0, 1]: the paper's."""
@@ -18,19 +18,19 @@ class Metric(enum.Enum):
     NEGATIVE_NMSE = "negative_nmse"
     NEGATIVE_NRMSE = "negative_nrmse"
     CORRELATION = "correlation"
-    """Absolute value of Pearson's correlation, in [0, 1]: right up to a factor and an offset."""
+    """Absolute value of Pearson's correlation, in [0, 1], which ignores a factor and an offset."""
 
 
 def reward(metric: Metric, mean_square: Floats, deviation: float) -> Floats:
-    """Return the reward of each mean squared error; one that is NaN, of a row that failed, gets the metric's own.
+    """Return the reward of each mean squared error; NaN stands for a row that failed.
 
-    A constant y counts as deviation 1. A failure is worth what it is in the authors' released code: 0, or minus what
-    predicting the mean of y would cost (a poor fit can be worth less). For `CORRELATION`, `mean_square` is that of the
-    best a + b * prediction.
+    A constant y counts as deviation 1. A failure has the reward of the authors' released code: 0, or minus the cost of
+    predicting the mean of y (a poor fit can have less). For `CORRELATION`, `mean_square` is that of the best
+    a + b * prediction.
     """
     scale = deviation if deviation > 0.0 else 1.0
     if metric is Metric.INVERSE_NRMSE:
-        # Scored once per generation of a search, so in place; fmax turns NaN into 0.
+        # In place, because every generation of a search calls this; fmax turns NaN into 0.
         value = np.sqrt(mean_square)
         value /= scale
         value += 1.0

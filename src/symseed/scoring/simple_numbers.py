@@ -1,7 +1,7 @@
-"""Numbers and what each costs to write down, in nats: plain ones, and those that data fix to a precision.
+"""Code lengths of numbers, in nats: of simple numbers, and of constants known to a precision.
 
-Plain are integers, small fractions, short decimals, and multiples of pi and e. A fraction p/q takes log(1 + |p|) and
-log(2 q) where q is above 1, log(2) for a minus sign, and a little for saying that it is a multiple.
+Simple numbers are integers, small fractions, short decimals, and their multiples of pi and e. A fraction p/q costs
+log(1 + |p|), plus log(2 q) if q is above 1, log(2) for a minus sign, and the cost of its unit, pi or e.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from symseed import arithmetic
 from symseed.arrays import Floats
 
 DENOMINATORS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 25, 50, 100)
-"""Of the fractions that count as plain."""
+"""Denominators of simple numbers: chosen by hand."""
 LARGEST = 10_000
-"""Numerators beyond this are not plain."""
+"""Largest numerator of a simple number: chosen by hand."""
 _UNITS = ((1.0, 0.0), (math.pi, arithmetic.log(8.0)), (math.e, arithmetic.log(16.0)))
-"""What a fraction may be a multiple of, and the cost of saying so."""
+"""Units whose multiples are simple numbers, and the nats of each unit: chosen by hand."""
 _SIGN = arithmetic.log(2.0)
 _STEP = 0.5 * arithmetic.log(12.0)
-"""Of the precision that pays best, the logarithm of a step in standard deviations."""
+"""Logarithm of sqrt(12): the optimal rounding step of a fitted constant, in standard deviations."""
 _FITTED = _SIGN - 0.5 * arithmetic.log(3.0)
 _UNIT = np.repeat([unit for unit, _ in _UNITS], len(DENOMINATORS))
 _DENOMINATOR = np.tile(DENOMINATORS, len(_UNITS))
@@ -32,9 +32,9 @@ _KIND_COST = np.repeat([cost for _, cost in _UNITS], len(DENOMINATORS)) + np.whe
 
 
 def nearest(values: Floats) -> tuple[Floats, Floats]:
-    """Return the simple numbers next to each value, one of each kind, and their costs, (N, kinds) each.
+    """Return the simple numbers nearest to each value, one of each kind, and their costs, (N, kinds) each.
 
-    Costs are infinite where a kind has none. 0 is not among them.
+    The cost is infinite if a kind has no such number. 0 is not among them.
     """
     numerator = _numerators(values[:, None])
     return _numbers(numerator), _costs(numerator)
@@ -61,7 +61,7 @@ def candidates(value: float, reach: float) -> Iterator[tuple[float, float]]:
     numerator = _numerators(np.asarray(value))
     numbers = _numbers(numerator)
     is_near = np.abs(numbers - value) <= reach
-    if not is_near.any():  # as of most numbers that were fitted
+    if not is_near.any():  # the common case for fitted constants
         return
     costs = _costs(numerator)
     for i in np.flatnonzero((costs < np.inf) & is_near):
@@ -69,17 +69,17 @@ def candidates(value: float, reach: float) -> Iterator[tuple[float, float]]:
 
 
 def cost(value: float) -> float | None:
-    """Return what a simple number costs to write down; None where a value is not plain to the last bit."""
+    """Return the nats of a simple number; None if the value is not exactly a simple number."""
     if value == 0.0:
         return 0.0
     return min((price for _, price in candidates(value, 0.0)), default=None)
 
 
 def fitted_cost(deviations: Floats) -> Floats:
-    """Return what numbers cost that data fix, by how many standard deviations they are away from 0.
+    """Return the nats of fitted constants, given their distances from 0 in standard deviations.
 
-    The precision that pays best is a step of sqrt(12) deviations. A number of less than one step cannot be told from 0;
-    it costs as much as one step, and so more than 0 does.
+    The optimal rounding step is sqrt(12) deviations. A constant below one step is indistinguishable from 0; it costs as
+    much as one step, and so more than 0 does.
     """
     with np.errstate(divide="ignore"):
         steps = np.maximum(arithmetic.log(deviations), _STEP)

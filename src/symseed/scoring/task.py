@@ -1,4 +1,4 @@
-"""What is optimised: a task scores whole populations."""
+"""Tasks: objectives of a search, which score whole populations."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ _SCORES = ("reward", "solved", "failure", "position", "computed")
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How much scoring a task has done."""
+    """Numbers of rows that a task has scored."""
 
     asked: int = 0
-    """Rows that it was asked about, repeats included."""
+    """Number of rows scored, repeats and cached rows included."""
 
     evaluated: int = 0
-    """Rows that were really computed."""
+    """Number of rows computed, not taken from the cache."""
 
     unique: int = 0
-    """Different rows among them; exact until the task's cache is full, then an estimate."""
+    """Number of different rows computed: exact until the task's cache is full, then an estimate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A population with a task's answer."""
+    """A population with its scores."""
 
     population: Population
-    """The rows as they were scored: with the constants that were fitted."""
+    """The rows with their fitted constants."""
 
     reward: Floats  # (N,), more is better, never NaN
     solved: npt.NDArray[np.bool_]  # (N,): whether the row is an answer with which a search may end
@@ -80,12 +80,12 @@ class Scored:
         return len(self.reward)
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return it as arrays by name, for a checkpoint."""
+        """Return the scored rows as arrays by name, for a checkpoint."""
         return {**self.population.to_arrays(), **{name: getattr(self, name) for name in _SCORES}}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]], library: Library) -> Scored:
-        """Return what `to_arrays` gave, checked."""
+        """Check and return the scored rows that `to_arrays` packed."""
         return cls(Population.from_arrays(arrays, library), *(arrays[name] for name in _SCORES))
 
     def take(self, rows: npt.NDArray[np.intp]) -> Scored:
@@ -130,7 +130,7 @@ class Task(Protocol):
 
     @property
     def counts(self) -> Counts:
-        """What was done since the task was made."""
+        """Counts since the task was made."""
 
     def evaluate(self, population: Population) -> Scored:
         """Score each row."""
@@ -142,14 +142,14 @@ class HasDataset(Protocol):
 
     @property
     def dataset(self) -> Dataset:
-        """What expressions are to explain."""
+        """The data to fit."""
 
 
 class FunctionTask:
-    """A task from a plain Python function of one expression; each different expression is asked about once."""
+    """A task from a Python function of one expression, which is called once for each different expression."""
 
     def __init__(self, library: Library, reward: Callable[[Expression], float], *, solved_at: float = math.inf) -> None:
-        """Take the function, and the reward from which on an expression solves the task."""
+        """Take the function, and the least reward of an expression that solves the task."""
         self.library = library
         self._reward = reward
         self._solved_at = solved_at
@@ -158,11 +158,11 @@ class FunctionTask:
 
     @property
     def counts(self) -> Counts:
-        """What was done since the task was made."""
+        """Counts since the task was made."""
         return Counts(self._asked, len(self._known), len(self._known))
 
     def evaluate(self, population: Population) -> Scored:
-        """Ask about each row that is new."""
+        """Score each row, with one call of the function for each new expression."""
         population.check_library(self.library, "task")
         keys = [row.tobytes() for row in population.fingerprints]
         computed = np.zeros(len(keys), dtype=np.bool_)

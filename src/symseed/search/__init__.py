@@ -1,4 +1,4 @@
-"""Algorithm 1 of the paper: a policy samples, populations evolve, the best of them train the policy."""
+"""Algorithm 1 of NGGP (Mundhenk et al. 2021): a policy samples, populations evolve, the best train the policy."""
 
 from __future__ import annotations
 

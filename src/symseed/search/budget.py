@@ -1,4 +1,4 @@
-"""When a search ends: its budget in expressions and seconds, what tells how much of it is spent, and the reasons."""
+"""Budgets: limits of a search in expressions and seconds, timers that measure them, and reasons to stop."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ class StopReason(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """When to stop at the latest."""
+    """Limits of a search."""
 
     expressions: int | None = 2_000_000
-    """Charged expressions, repeats included: those sampled or drawn at random, those that evolution touched, those that
-    completion put together, and in a portfolio those that were assembled."""
+    """Most charged expressions, repeats included: expressions sampled or drawn at random, changed by evolution, made by
+    completion, or made by assembly in a portfolio."""
 
     seconds: float | None = None
 
     clock: Callable[[], float] = time.monotonic
-    """What tells the seconds; with `time.process_time` they are those of this process alone, on a busy machine too."""
+    """Clock that gives seconds; `time.process_time` counts this process only, which suits a busy machine."""
 
     def __post_init__(self) -> None:
         """Refuse a search without an end."""
@@ -53,15 +53,15 @@ class Budget:
             )
 
     def less(self, share: float, most: float) -> Budget:
-        """Return the same with less time: without a share of its seconds, or `most` of them where that is less."""
+        """Return this budget without a share of its seconds, or without `most` seconds if that is less."""
         return self if self.seconds is None else replace(self, seconds=self.seconds - min(share * self.seconds, most))
 
 
 class Timer:
-    """A budget that is being spent."""
+    """Measures how much of a budget is spent."""
 
     def __init__(self, budget: Budget, *, before: float = 0.0) -> None:
-        """Start; `before` are seconds that were spent by a search that this one goes on with."""
+        """Start; `before` is the number of seconds spent before a resume."""
         self.budget = budget
         self._started = budget.clock() - before
 
@@ -75,7 +75,7 @@ class Timer:
         return self.budget.seconds is not None and self.elapsed >= self.budget.seconds
 
     def spent(self, charged: int) -> StopReason | None:
-        """Return which limit is reached with so many charged expressions; None: none of them."""
+        """Return which limit is reached with so many charged expressions; None if none is."""
         if self.budget.expressions is not None and charged >= self.budget.expressions:
             return StopReason.EXPRESSIONS
         return StopReason.SECONDS if self.is_late() else None
@@ -88,12 +88,12 @@ class Timer:
 
 
 def never() -> bool:
-    """Say that there is time left: for work without a limit."""
+    """Return False: the clock of work without a limit."""
     return False
 
 
 def in_time(items: Iterable[Item], is_late: IsLate) -> Iterator[Item]:
-    """Give one item after another, as long as there is time."""
+    """Give one item after another until time is up."""
     for item in items:
         if is_late():
             return

@@ -14,12 +14,12 @@ class Elite:
     def __init__(self, size: int) -> None:
         self._size = size
         self._best: Scored | None = None
-        self._least: float | None = None  # a reward that does not exceed it cannot enter; None: there is room
+        self._least: float | None = None  # rewards must exceed this to enter; None: there is room
 
     def add(self, scored: Scored) -> None:
-        """Take what is good enough. An earlier expression stays before a later one of the same reward."""
+        """Add the rows that are good enough. Of equal rewards, the earlier expression ranks first."""
         if self._size == 1:
-            # The common case, each generation of a search: no need to look at more than the best.
+            # The common case, in each generation of a search: only the best reward needs a comparison.
             row = int(scored.reward.argmax())
             if self._least is None or scored.reward[row] > self._least:
                 self._best = scored.take(np.array([row]))
@@ -36,21 +36,21 @@ class Elite:
 
     @property
     def best(self) -> Scored | None:
-        """Best first; None while there is nothing."""
+        """The rows, best first; None while there are none."""
         return self._best
 
 
 class Front:
-    """Keeps the best few rows of each length; every population of a search is shown to it."""
+    """Keeps the best rows of each length, of every population of a search."""
 
     def __init__(self, longest: int, *, kept: int = 3) -> None:
-        """Keep `kept` rows of each length; `longest` is the largest that is expected."""
+        """Keep `kept` rows of each length; `longest` is the largest expected length."""
         self._kept = kept
         self._least = np.full(longest + 1, -np.inf)
         self._rows: dict[int, Scored] = {}
 
     def add(self, scored: Scored) -> None:
-        """Take what is better than what there is at its length."""
+        """Add the rows that are better than the kept rows of their length."""
         lengths = scored.population.lengths
         if len(lengths) and lengths.max() >= len(self._least):
             more = np.full(int(lengths.max()) + 1 - len(self._least), -np.inf)
@@ -66,7 +66,7 @@ class Front:
 
     @property
     def scored(self) -> Scored | None:
-        """All rows as they were scored, shortest first; None while there are none. A new front can begin with them."""
+        """All rows as they were scored, shortest first, from which a front can be rebuilt; None while empty."""
         if not self._rows:
             return None
         return Scored.concatenate([self._rows[length] for length in sorted(self._rows)])

@@ -1,7 +1,6 @@
-"""Generations of genetic programming, from a scored population.
+"""Genetic programming: generations of selection, crossover and mutation, from a scored population.
 
-Selection, crossover and mutation are `variation.py`'s; this module runs them for S generations, has each generation
-scored, and keeps the best.
+`variation.py` has the operators; this module applies them for S generations and scores each one.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from symseed.search.variation import VariationSettings, next_generation
 from symseed.space.space import SearchSpace
 
 _MOST_RETRIES = 254
-"""Each retry of a generation has a random stream of its own, and there are 256."""
+"""Most retries of a generation: each has its own random stream, of which there are 256."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,23 +26,23 @@ class EvolutionSettings:
     """How a population evolves. Defaults are the paper's."""
 
     generations: int = 25
-    """S, between one training of the policy and the next."""
+    """S: number of generations between two training steps of the policy."""
 
     variation: VariationSettings = field(default_factory=VariationSettings)
 
     elitism: int = 0
-    """How many of a generation's best are carried over unchanged, in place of the first children. The paper: none."""
+    """Number of a generation's best that replace the first children unchanged. The paper: 0."""
 
     avoid_seen: int = 0
-    """How often a child that this run has already had is made again. The paper: never."""
+    """Number of retries for a child that this run has had before. The paper: 0."""
 
     selects_seeds: bool = True
-    """Whether the first generation selects among its seeds by reward; in the authors' released code they have none yet,
-    so that parents are drawn evenly."""
+    """Whether the first generation selects its parents by reward. In the authors' released code the seeds have no
+    reward yet, so parents are drawn evenly."""
 
     def __post_init__(self) -> None:
         """Refuse values out of range."""
-        # A random stream of its own for every generation of a run, and for every retry.
+        # Every generation of a run, and every retry, has its own random stream.
         check_between("generations", self.generations, 0, 1 << 24)
         check_between("elitism", self.elitism, 0, 1 << 24)
         check_between("avoid_seen", self.avoid_seen, 0, _MOST_RETRIES)
@@ -55,7 +54,7 @@ class Generation:
 
     scored: Scored
     charged: int
-    """Rows that were crossed or mutated, undone ones included: what the paper's budget counts."""
+    """Number of rows crossed or mutated, undone ones included, as the paper's budget counts them."""
 
 
 def evolve(
@@ -69,8 +68,7 @@ def evolve(
 ) -> Iterator[Generation]:
     """Give one generation after another; the caller may stop at any.
 
-    Selection knows the seeds' rewards, so the first children are already those of selected parents, unless the settings
-    say otherwise.
+    The first generation already selects its parents by the seeds' rewards, unless `selects_seeds` is off.
     """
     current = seeds
     seen = _Seen(seeds.population) if settings.avoid_seen else None
@@ -90,7 +88,7 @@ def evolve(
 def _children(
     space: SearchSpace, parents: Scored, settings: EvolutionSettings, seen: _Seen | None, seed: int, step: int
 ) -> tuple[Population, npt.NDArray[np.bool_]]:
-    """Children of one generation and which were touched; those seen before are made again a few times."""
+    """Children of one generation and whether each was touched; children seen before are made again a few times."""
     offspring = next_generation(space, parents.population, parents.reward, settings.variation, seed=seed, step=step)
     children = offspring.population
     if seen is not None:
@@ -109,7 +107,7 @@ def _children(
 
 
 class _Seen:
-    """The different rows that a run of evolution has had."""
+    """The set of rows that a run of evolution has had."""
 
     def __init__(self, population: Population) -> None:
         self._rows: set[bytes] = set()

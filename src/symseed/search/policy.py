@@ -1,7 +1,7 @@
 """The policy: a learnt distribution over the expressions of a search space.
 
-Anything with the methods of `Policy` can guide a search; `LSTMPolicy` is the paper's: one LSTM layer of 32 units, in
-native code. `examples/` shows one of another kind.
+Any object with the methods of `Policy` can guide a search. `LSTMPolicy` is the paper's (Petersen et al. 2021; Mundhenk
+et al. 2021): one LSTM layer of 32 units, in native code. `examples/` shows a policy of another kind.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from symseed.space.space import SearchSpace
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What a policy is to make more likely: sum of weight * log p(row), plus an entropy bonus on the same rows."""
+    """The objective of one training step: sum of weight * log p(row), plus an entropy bonus on the same rows."""
 
     population: Population
     weights: Floats  # (N,)
     entropy_weight: float = 0.0
-    """Of the mean over the rows of the entropies along each."""
+    """Weight of the entropy bonus: the mean over rows of the summed entropies at their positions."""
     entropy_decay: float = 1.0
     """Entropy at position t counts decay^t: below 1 it is the hierarchical entropy of Landajuela et al. (2021)."""
 
@@ -49,20 +49,20 @@ class Policy(Protocol):
 
 @runtime_checkable
 class StatefulPolicy(Policy, Protocol):
-    """A policy whose search can be resumed: what it has learnt leaves as arrays, and comes back."""
+    """A policy whose search can be resumed: its learnt values can be saved as arrays and restored."""
 
     def snapshot(self) -> dict[str, npt.NDArray[Any]]:
-        """Return all that it has learnt, as copies by name."""
+        """Return all learnt values, as copies by name."""
 
     def restore(self, snapshot: Mapping[str, npt.NDArray[Any]]) -> None:
         """Take up where another policy of the same shape was."""
 
 
 class PolicyFactory(Protocol):
-    """What builds the policy of a search: settings of some kind of policy. A frozen value, as all settings are."""
+    """Builds the policy of a search from its settings; a frozen value, as all settings are."""
 
     def build(self, space: SearchSpace, *, seed: int) -> Policy:
-        """Return a policy that has learnt nothing yet."""
+        """Return an untrained policy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,27 +70,27 @@ class PolicySettings:
     """An LSTM policy and how it learns. Defaults are the paper's."""
 
     hidden: int = 32
-    """Units of each layer."""
+    """Number of units of each layer."""
 
     layers: int = 1
 
     learning_rate: float = 0.0025
-    """Of Adam. Petersen et al. used 0.0005 without genetic programming."""
+    """Learning rate of Adam. Petersen et al. (2021) used 0.0005, without genetic programming."""
 
     sees_previous: bool = False
-    """Whether the token before the next one is an input too, beside its parent and left sibling."""
+    """Whether the previous token is an input too, besides the parent and left sibling of the next."""
 
     sees_open: bool = False
     """Whether the number of open arguments is an input too."""
 
     precision: int = 32
-    """Bits of its numbers, 32 or 64. 32 is about twice as fast; learning does not need more."""
+    """Bits of the network's numbers, 32 or 64. 32 is about twice as fast and suffices for learning."""
 
     longest_sample: int | None = None
-    """Most tokens of a sample, where the space allows more; None: as many as it allows."""
+    """Most tokens of a sample; None: the limit of the space."""
 
     threads: int = 1
-    """How many threads sample. The answer does not depend on it."""
+    """Number of threads that sample. The answer does not depend on it."""
 
     def __post_init__(self) -> None:
         """Refuse values out of range."""
@@ -104,7 +104,7 @@ class PolicySettings:
             check_at_least("longest_sample", self.longest_sample, 1)
 
     def build(self, space: SearchSpace, *, seed: int) -> LSTMPolicy:
-        """Return such a policy, which has learnt nothing yet."""
+        """Return an untrained policy with these settings."""
         return LSTMPolicy(space, self, seed=seed)
 
 
@@ -149,7 +149,7 @@ class LSTMPolicy:
 
     @property
     def state(self) -> tuple[Floats, int]:
-        """All that it has learnt: parameters and Adam's two moments, (3, P), and the number of steps."""
+        """All learnt values: parameters and Adam's two moments, (3, P), and the number of steps."""
         return self._network.state()
 
     @state.setter

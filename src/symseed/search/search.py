@@ -1,7 +1,7 @@
-"""Algorithm 1 of the paper: sample, score, evolve, train; repeat.
+"""Algorithm 1 of NGGP (Mundhenk et al. 2021): sample, score, evolve, train; repeat.
 
 A `Search` is the algorithm, one `Step` per round; `run` follows it to its end. Progress bars, records and checkpoints
-watch steps and are no part of it. Between two rounds it can be saved as a `Snapshot`, and begun again from there.
+observe the steps from outside. Between two rounds the search can be saved as a `Snapshot` and resumed from it.
 """
 
 from __future__ import annotations
@@ -37,44 +37,44 @@ class Seeds(enum.Enum):
     CONTINUE = "continue"
     """Random trees at first, then the last generation: one long run."""
     QUEUE = "queue"
-    """The best different expressions that the policy ever sampled, `elite` of them, as GEGL has it. They then take the
-    newest samples' place in the training set too."""
+    """The best `elite` different expressions that the policy ever sampled, as in GEGL (Ahn et al. 2020). They also
+    replace the newest samples in the training set."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """What a search is made of. Defaults are the paper's."""
+    """Settings of a search. Defaults are the paper's."""
 
     batch: int = 500
-    """N: expressions that the policy samples each step, and that evolve."""
+    """N: number of expressions that the policy samples each step, and that evolve."""
 
     policy: PolicyFactory | None = field(default_factory=PolicySettings)
-    """What builds the policy, the paper's LSTM by default; None: no policy, evolution only."""
+    """Builds the policy, by default the paper's LSTM; None: no policy, evolution only."""
 
     trainer: Trainer = field(default_factory=QueueTrainer)
 
     evolution: EvolutionSettings | None = field(default_factory=EvolutionSettings)
-    """None: no evolution, the policy only."""
+    """Settings of evolution; None: no evolution, the policy only."""
 
     seeds: Seeds = Seeds.POLICY
 
     elite: int = 1
-    """M: how many of evolution's best, its seeds included, the policy is trained on."""
+    """M: number of evolution's best, its seeds included, that train the policy."""
 
     elite_lasts: bool = False
-    """Whether those are the best since the search began, and not only of the newest round."""
+    """Whether the elite is the best since the search began, not only of the newest round."""
 
     trains_on_samples: bool = True
     """Whether the policy's own samples are in its training set."""
 
     trains_on_elite: bool = True
-    """Whether evolution's best are."""
+    """Whether evolution's best are in the policy's training set."""
 
     completion: CompletionSettings | None = None
-    """How rows are completed with sub-expressions seen before; None: they are not, as in the paper."""
+    """Settings of semantic completion; None: no completion, as in the paper."""
 
     off_policy: OffPolicy = OffPolicy.NONE
-    """How much those of evolution's best count that are none of the newest samples."""
+    """Weight of training rows that evolution made and the policy did not sample."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot run."""
@@ -103,14 +103,14 @@ class Step:
     evaluated: int
     unique: int
     completion: CompletionCounts
-    """All 0 where rows are not completed."""
+    """Counts of completion; all 0 without completion."""
     seconds: float
     sampled: float
-    """Mean reward of what this round began with: the policy's samples, or evolution's seeds where there is none."""
+    """Mean reward of the policy's samples; without a policy, of evolution's seeds."""
     evolved: float
-    """Mean reward of its last generation; of what it began with where there is none."""
+    """Mean reward of the last generation; without evolution, equal to `sampled`."""
     reason: StopReason | None
-    """Why the search ends here; None where it goes on."""
+    """Reason why the search ends here; None if it continues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +159,12 @@ def run(
 class Snapshot:
     """A search between two rounds: all that the next round depends on.
 
-    What was computed before is not in it: a search that begins from a snapshot has a new cache of rewards and a new
-    table of completions.
+    Caches are not part of it: a search resumed from a snapshot has a new cache of rewards and a new completion table.
     """
 
     rounds: int
     policy: Mapping[str, npt.NDArray[Any]] | None
-    """What the policy has learnt; None where there is no policy."""
+    """The policy's learnt values; None without a policy."""
     memory: Memory
     best: Scored
     charged: int
@@ -197,8 +196,8 @@ class Search:
 
         Args:
             policy: takes the place of the one that `settings.policy` builds.
-            watch: is told of every population as it is scored.
-            begin: where to begin, if not at the first round; the other arguments are those it was taken with.
+            watch: called with every population after it is scored.
+            begin: snapshot to resume from; the other arguments must be those of the search that gave it.
         """
         self._space, self._task, self._settings = space, task, settings
         self._streams = SearchSeeds.of(seed)
@@ -326,7 +325,7 @@ class _Seeded:
 
 
 class _Seeder:
-    """Makes the population with which evolution begins."""
+    """Makes the first population of evolution."""
 
     def __init__(
         self, space: SearchSpace, task: Task, settings: SearchSettings, seed: int, begin: Snapshot | None
@@ -352,7 +351,7 @@ class _Seeder:
 
 
 class _Completed:
-    """Completes what was scored, and has the outcome scored too; the search goes on as if it had not."""
+    """Completes scored rows and scores the results too; the populations of the search stay unchanged."""
 
     def __init__(self, task: Task, completer: Completer) -> None:
         self._task, self._completer = task, completer
@@ -375,7 +374,7 @@ class _Completed:
 
 
 class _Ledger:
-    """Charges the budget, keeps the best, and knows when it is over."""
+    """Charges the budget, keeps the best row, and decides when the search ends."""
 
     def __init__(
         self, task: Task, budget: Budget, watch: Callable[[Scored], None] | None, begin: Snapshot | None
@@ -406,13 +405,13 @@ class _Ledger:
         self._first = self._last = None
 
     def add(self, scored: Scored, *, charged: int) -> None:
-        """Take note of a round's rows as they were scored."""
+        """Record a population of the round."""
         self._first = scored if self._first is None else self._first
         self._last = scored
         self.note(scored, charged=charged)
 
     def note(self, scored: Scored, *, charged: int) -> None:
-        """Take note of rows that are no population of the round."""
+        """Record rows outside the round's populations, such as completed ones."""
         self._charged += charged
         if self._watch is not None:
             self._watch(scored)
@@ -420,7 +419,7 @@ class _Ledger:
         if scored.reward[row] > self._reward or self._best is None:
             self._take(scored, row)
         if np.count_nonzero(scored.solved):
-            # Of several answers the shortest; of those the best.
+            # The shortest solution counts, and among equally short ones the best.
             solved = np.flatnonzero(scored.solved)
             order = np.lexsort((-scored.reward[solved], scored.population.lengths[solved]))
             self._take(scored, int(solved[order[0]]))

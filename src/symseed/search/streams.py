@@ -1,8 +1,8 @@
-"""Where every seed comes from: one number that the user gives, and a name for each source of chance.
+"""Random seeds: all are derived from the one that the user gives, each by the name of its source of chance.
 
-Samples, evolution and so on must not share random numbers, or what is chosen in one would depend on another. A search
-draws five independent seeds from its own (NumPy's `SeedSequence`). Whole searches of one fit have seeds that lie a
-prime number apart, so that no two of them meet.
+Sampling, evolution and so on must not share random numbers, or their results would be correlated. A search draws five
+independent seeds from its own (NumPy's `SeedSequence`). Seeds of the searches of one fit differ by multiples of a
+prime number, so that no two are equal.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from symseed.errors import SettingsError
 
 
 class Stream(enum.Enum):
-    """What has a seed of its own; values are how far apart those of one kind lie."""
+    """Kinds of searches with their own seeds; values are the distances between seeds of one kind."""
 
     TRACK = 7_919
     """The searches of a portfolio."""
@@ -27,7 +27,7 @@ class Stream(enum.Enum):
 
 
 def derived(seed: int, stream: Stream, index: int) -> int:
-    """Return the seed of one of the sources of a kind; the first of them has the seed itself."""
+    """Return the seed of the source `index` of a kind; source 0 has the given seed."""
     return seed + stream.value * index
 
 
@@ -45,10 +45,10 @@ class SearchSeeds:
 
     @classmethod
     def of(cls, seed: int) -> SearchSeeds:
-        """Draw them from one.
+        """Draw the seeds from one seed.
 
         Raises:
-            SettingsError: where it is negative.
+            SettingsError: if it is negative.
         """
         if seed < 0:
             raise SettingsError(f"`seed` must be at least 0, but it is {seed}.")

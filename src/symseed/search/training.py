@@ -1,7 +1,9 @@
 """Trainers: which expressions a policy learns from, and with what weight.
 
-Every trainer ascends sum_i w_i log p(tau_i) + entropy bonus. A trainer is therefore a pure function from what was
-scored to a `Lesson`; what it carries from step to step (a baseline, a queue) is a value that goes in and comes out.
+Every trainer ascends sum_i w_i log p(tau_i) + entropy bonus. A trainer is therefore a pure function from scored rows to
+a `Lesson`; its memory from step to step (a baseline, a queue) is an argument and a result. Trainers: risk-seeking
+policy gradient (Petersen et al. 2021), priority queue training (Abolafia et al. 2018), vanilla policy gradient, and the
+cross-entropy method.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from symseed.scoring.task import Scored
 from symseed.search.policy import Lesson, Policy
 
 _LARGEST_REWARD = 1e6
-"""What a weight is made from lies within plus and minus this, as in the authors' code: infinity teaches nothing."""
+"""Rewards are clipped to plus and minus this before weights are computed, as in the authors' code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +40,14 @@ class Memory:
     """The best different expressions so far, best first."""
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return it as arrays by name, for a checkpoint."""
+        """Return the memory as arrays by name, for a checkpoint."""
         baseline = {} if self.baseline is None else {"baseline": np.array([self.baseline])}
         queue = {} if self.queue is None else self.queue.to_arrays()
         return {**baseline, **{f"queue.{name}": array for name, array in queue.items()}}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]], library: Library) -> Memory:
-        """Return what `to_arrays` gave."""
+        """Return the memory that `to_arrays` packed."""
         queue = {name.removeprefix("queue."): array for name, array in arrays.items() if name.startswith("queue.")}
         return cls(
             float(arrays["baseline"][0]) if "baseline" in arrays else None,
@@ -59,7 +61,7 @@ class EntropySettings:
 
     weight: float = 0.005
     decay: float = 1.0
-    """1 is the plain sum over positions; the hierarchical regulariser uses 0.7 with weight 0.03."""
+    """Factor per position. 1 gives the sum over positions; the hierarchical regulariser uses 0.7 with weight 0.03."""
 
     def __post_init__(self) -> None:
         """Refuse values out of range."""
@@ -71,24 +73,24 @@ class EntropySettings:
 
 
 class OffPolicy(enum.Enum):
-    """How much a row counts that the policy did not sample this step, but evolution made."""
+    """Weight of training rows that evolution made and the policy did not sample in this step."""
 
     NONE = "none"
-    """As much as any other: the paper's method."""
+    """No correction: every row has its full weight, as in the paper."""
     TRUNCATED = "truncated"
-    """Less, where the policy would hardly make it itself: see `corrected`."""
+    """Truncated importance weights: rows that the policy makes unlikely count less, see `corrected`."""
 
 
 @runtime_checkable
 class Remembers(Protocol):
-    """A trainer that carries something else than a baseline or a queue: a subclass of `Memory`."""
+    """A trainer whose memory is a subclass of `Memory`, with more than a baseline or a queue."""
 
     def first_memory(self) -> Memory:
-        """Return what it remembers before the first step."""
+        """Return the memory before the first step."""
 
 
 def first_memory(trainer: Trainer) -> Memory:
-    """Return what a trainer remembers before the first step."""
+    """Return a trainer's memory before the first step."""
     return trainer.first_memory() if isinstance(trainer, Remembers) else Memory()
 
 
@@ -96,12 +98,12 @@ class Trainer(Protocol):
     """A rule for what to learn."""
 
     def lesson(self, memory: Memory, scored: Scored, *, seed: int, step: int) -> tuple[Lesson, Memory]:
-        """Turn a step's expressions into a lesson, and say what to remember."""
+        """Return the lesson of a step's expressions, and the new memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class VanillaTrainer:
-    """Vanilla policy gradient (VPG): every row, weighted by how much its reward exceeds a moving average."""
+    """Vanilla policy gradient (VPG): every row, weighted by its reward minus a moving average."""
 
     smoothing: float = 0.5
     """Share of the newest mean in the moving average."""
@@ -109,7 +111,7 @@ class VanillaTrainer:
     entropy: EntropySettings = field(default_factory=EntropySettings)
 
     def __post_init__(self) -> None:
-        """Refuse what is no average."""
+        """Refuse a share outside 0 to 1."""
         check_between("smoothing", self.smoothing, 0, 1)
 
     def lesson(self, memory: Memory, scored: Scored, *, seed: int, step: int) -> tuple[Lesson, Memory]:
@@ -127,17 +129,17 @@ class _BestShareTrainer(abc.ABC):
     """Learns from the best share of rows: those from the empirical (1 - risk) quantile of rewards on."""
 
     risk: float = 0.05
-    """The share, the paper's epsilon."""
+    """Share of rows, the paper's epsilon."""
 
     entropy: EntropySettings = field(default_factory=EntropySettings)
 
     def __post_init__(self) -> None:
-        """Refuse a share that is none."""
+        """Refuse a share outside 0 to 1."""
         if not 0.0 < self.risk <= 1.0:
             raise SettingsError(f"`risk` is a share above 0 and up to 1, but it is {self.risk}.")
 
     def lesson(self, memory: Memory, scored: Scored, *, seed: int, step: int) -> tuple[Lesson, Memory]:
-        """Weigh each row of the share by its weight over their count."""
+        """Weigh each row of the share by its weight over the number of rows."""
         del seed, step
         reward = _bounded(scored.reward)
         quantile = float(np.quantile(reward, 1.0 - self.risk, method="higher"))
@@ -146,42 +148,43 @@ class _BestShareTrainer(abc.ABC):
 
     @abc.abstractmethod
     def _weights(self, reward: Floats, quantile: float) -> Floats:
-        """Return how much each row of the share counts."""
+        """Return the weight of each row of the share."""
 
 
 @dataclass(frozen=True, slots=True)
 class RiskSeekingTrainer(_BestShareTrainer):
-    """Risk-seeking policy gradient (RSPG): the best share of rows, weighted by how much they exceed its threshold."""
+    """Risk-seeking policy gradient (RSPG, Petersen et al. 2021): the best rows, weighted by reward minus threshold."""
 
     def _weights(self, reward: Floats, quantile: float) -> Floats:
-        """Return R - q, with q the quantile from which on rows count."""
+        """Return R - q, with q the quantile above which rows count."""
         return reward - quantile
 
 
 @dataclass(frozen=True, slots=True)
 class CrossEntropyTrainer(_BestShareTrainer):
-    """The cross-entropy method: the best share of rows, all alike."""
+    """The cross-entropy method: the best share of rows, with equal weights."""
 
-    def _weights(self, reward: Floats, quantile: float) -> Floats:  # noqa: ARG002 - all rows count alike
+    def _weights(self, reward: Floats, quantile: float) -> Floats:  # noqa: ARG002 - all rows count equally
         """Return 1 for each row."""
         return np.ones_like(reward)
 
 
 @dataclass(frozen=True, slots=True)
 class QueueTrainer:
-    """Priority queue training (PQT): the best different expressions ever, all alike."""
+    """Priority queue training (PQT, Abolafia et al. 2018): the best different expressions so far, equally weighted."""
 
     size: int = 10
-    """How many expressions the queue holds."""
+    """Number of expressions in the queue."""
 
     pushes: int | None = 1
-    """How many of a step's best enter the queue; None: all that are good enough, as the paper states it."""
+    """Number of a step's best that enter the queue; None: all that are good enough, as the paper states."""
 
     draws: int | None = 1
-    """How many of the queue make a lesson, drawn with replacement; None: all of them, as the paper states it."""
+    """Number of expressions of a lesson, drawn from the queue with replacement; None: the whole queue, as the paper
+    states."""
 
     weight: float = 200.0
-    """Of the mean log probability, against the entropy bonus. Adam makes the rest of its scale irrelevant."""
+    """Weight of the mean log probability relative to the entropy bonus; Adam ignores the overall scale."""
 
     entropy: EntropySettings = field(default_factory=EntropySettings)
 
@@ -205,11 +208,11 @@ class QueueTrainer:
 
 
 def corrected(lesson: Lesson, samples: Population, policy: Policy) -> Lesson:
-    """Return a lesson in which rows that are none of the policy's samples count min(1, exp(l - median l of samples)).
+    """Return a lesson in which rows outside the policy's samples have weight min(1, exp(l - median l of samples)).
 
-    l is a row's log probability per token. A policy gradient wants p(row) / mu(row), but evolution's own density mu is
-    not known; a typical sample stands in for it. Per token, because the whole log p runs to tens of nats and differs by
-    many from row to row: most rows would count fully or next to nothing.
+    l is a row's log probability per token. Importance weighting needs p(row) / mu(row), but evolution's density mu is
+    unknown, so the median sample replaces it. l is per token because log p of whole rows differs by tens of nats: most
+    weights would be nearly 1 or 0.
     """
     own = {row.tobytes() for row in samples.fingerprints}
     foreign = np.array([row.tobytes() not in own for row in lesson.population.fingerprints], dtype=np.bool_)

@@ -1,8 +1,8 @@
 """Variation: tournament selection, crossover and mutations, over whole populations.
 
 Every function is a pure function of its seed, its step and the row: `(seed, parents) -> children`. A child that breaks
-a rule of the space is made again up to `retries` times, and then is a copy of its parent. Constants move with their
-tokens.
+a rule of the space is made again up to `retries` times, and then replaced by a copy of its parent. Constants move with
+their tokens.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ class VariationSettings:
     """Probability that a row mutates, after crossover."""
 
     tournament: int = 5
-    """Rows drawn for each parent, the best of which it is; 0: no selection, each row is its own parent."""
+    """Number of rows drawn for each parent, the best of which is taken; 0: no selection, each row is its own parent."""
 
     new_depth: int = 3
     """Greatest height of a new subtree; a height is drawn evenly from 0 to it."""
 
     retries: int = 0
-    """How often an operation whose child breaks a rule is tried again. The paper undoes it at once: 0. Where the space
-    has `Dimensions`, which most changes break, 20 times more."""
+    """Number of retries for an operation whose child breaks a rule. The paper: 0. With `Dimensions`, which most changes
+    break, there are 20 more."""
 
     weights: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0, 0.0, 0.0)
-    """Relative probabilities of the mutations, in the order of `Mutation`. The paper has the first four, all alike."""
+    """Relative probabilities of the mutations, in the order of `Mutation`. The paper has the first four, equally."""
 
     def __post_init__(self) -> None:
         """Refuse values out of range."""
