@@ -33,7 +33,7 @@ import numpy as np
 import noise
 from symseed import Dataset, Expression, Library, SymbolicRegressor
 from symseed.arrays import Floats
-from symseed.data.magnitudes import Units
+from symseed.data.magnitudes import Magnitudes
 from symseed.errors import SymseedError
 from symseed.language.population import Population
 from symseed.language.row import Row
@@ -189,9 +189,9 @@ def run(tool: str, law: Law, seed: int, seconds: int) -> list[Outcome]:
         estimator = SymbolicRegressor(max_time=seconds, n_jobs=1, random_state=seed)
         estimator.fit(data.X, data.y)
         models = {OURS: estimator.best_.expression.prefix}
-        units = Units(tuple(1.0 for _ in law.ranges), 1.0)
+        units = Magnitudes(tuple(1.0 for _ in law.ranges), 1.0)
     else:
-        units = Units.of(data)
+        units = Magnitudes.of(data)
         scaled = units.scaled(data)
         level = NOISE * scaled.deviation / float(np.sqrt(np.mean(scaled.y**2)))
         with warnings.catch_warnings():
@@ -201,7 +201,7 @@ def run(tool: str, law: Law, seed: int, seconds: int) -> list[Outcome]:
     return [_judged(replace(spent, tool=label), law, text, units) for label, text in models.items()]
 
 
-def _judged(outcome: Outcome, law: Law, text: str, units: Units) -> Outcome:
+def _judged(outcome: Outcome, law: Law, text: str, units: Magnitudes) -> Outcome:
     try:
         model = noise.read(text, len(law.ranges))
     except SymseedError as error:
@@ -221,7 +221,7 @@ def _judged(outcome: Outcome, law: Law, text: str, units: Units) -> Outcome:
     )
 
 
-def _in_units(model: Expression, units: Units) -> Callable[[Floats], Floats]:
+def _in_units(model: Expression, units: Magnitudes) -> Callable[[Floats], Floats]:
     return lambda X: model.evaluate(X / np.array(units.columns)) * units.target
 
 

@@ -113,7 +113,7 @@ def test_a_formula_without_values_and_a_mere_number_are_not_the_law() -> None:
 
 def test_a_model_of_scaled_data_is_judged_in_the_data_s_own_units() -> None:
     law = LAWS["gravitation"]
-    units = laws.Units.of(law.data(0))
+    units = laws.Magnitudes.of(law.data(0))
     factor = 6.674e-11 * units.columns[0] * units.columns[1] / units.columns[2] ** 2 / units.target
     outcome = laws.Outcome("pyoperon mdl", law.name, 0)
     model = f"({factor!r} * x1 * x2 / x3 ^ 2.0)"

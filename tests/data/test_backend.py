@@ -33,7 +33,7 @@ from symseed.assembly import AssemblySettings
 from symseed.completion.backsolve import Backsolver
 from symseed.data.backend import CoreBackend
 from symseed.data.losses import Loss
-from symseed.data.magnitudes import Units
+from symseed.data.magnitudes import Magnitudes
 from symseed.errors import DataError
 from symseed.portfolio.portfolio import Solution
 from symseed.portfolio.settings import PortfolioSettings
@@ -196,7 +196,7 @@ def test_a_dataset_makes_its_backend_once() -> None:
         lambda data: data.with_loss(Loss.of("absolute")),
         lambda data: data.with_loss(Loss.of("absolute")).take(np.arange(5)),
         lambda data: data.with_noise(0.1, seed=0),
-        lambda data: Units((2.0, 0.5), 4.0).scaled(data),
+        lambda data: Magnitudes((2.0, 0.5), 4.0).scaled(data),
         lambda data: Backsolver.of(data, 8).dataset,
         lambda data: Backsolver.of(data, 8).moved,
         lambda data: prepare(Settings().plan(), data, seed=0).scaled,

@@ -35,7 +35,7 @@ from symseed import (
 )
 from symseed.assembly import AssemblySettings
 from symseed.data.losses import NAMED, Loss
-from symseed.data.magnitudes import Units
+from symseed.data.magnitudes import Magnitudes
 from symseed.portfolio.portfolio import Solution
 from symseed.portfolio.settings import PortfolioSettings
 from symseed.scoring.description import description_lengths
@@ -222,7 +222,7 @@ def test_constants_are_fitted_to_the_loss_itself(loss: Any) -> None:
 def test_a_loss_in_other_units_is_the_same_loss() -> None:
     y = 5_000.0 * (X[:, 0] + NOISE)
     dataset = Dataset.of(X, y).with_loss(made("huber"))
-    units = Units.of(dataset)
+    units = Magnitudes.of(dataset)
     scaled = units.scaled(dataset)
     assert units.target > 1_000.0
     whole = Population.from_expressions([Expression.parse(f"{5_000.0 / units.target!r} * x1", LIBRARY)])

@@ -36,7 +36,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 import reference
 from symseed import DataError, Dataset, Expression, Library, SettingsError, SymbolicRegressor, evaluate, fit
 from symseed.arrays import Floats
-from symseed.data.magnitudes import Units
+from symseed.data.magnitudes import Magnitudes
 from symseed.export.notation import to_latex, to_mathml, to_sympy
 from symseed.language.population import Population
 from symseed.language.row import Row
@@ -292,7 +292,7 @@ FORMULAS = [
 @given(exponents=st.tuples(*[st.integers(-30, 30)] * 3))
 @settings(max_examples=20, deadline=None)
 def test_a_formula_has_the_same_values_in_other_units(text: str, exponents: tuple[int, int, int]) -> None:
-    units = Units((2.0 ** exponents[0], 2.0 ** exponents[1]), 2.0 ** exponents[2])
+    units = Magnitudes((2.0 ** exponents[0], 2.0 ** exponents[1]), 2.0 ** exponents[2])
     expression = Expression.parse(text, WRITER.library)
     part = expression.row
     expected = expression.evaluate(X) * units.target
@@ -302,7 +302,7 @@ def test_a_formula_has_the_same_values_in_other_units(text: str, exponents: tupl
 
 
 def test_factors_meet_in_one_constant() -> None:
-    units = Units((2.0**80, 2.0**27), 2.0**60)
+    units = Magnitudes((2.0**80, 2.0**27), 2.0**60)
     expression = Expression.parse("const(3) * x1 / square(x2)", WRITER.library)
     form = next(units.restored(WRITER, expression.row))
     assert str(Expression(WRITER.library, form)) == f"{3.0 * 2.0**34} * x1 / square(x2)"

@@ -1,4 +1,4 @@
-"""What is explained: samples with weights, the losses of errors on them, and the tables they come from."""
+"""Data: samples with weights, losses, backends that compute on them, and the tables they come from."""
 
 from __future__ import annotations
 

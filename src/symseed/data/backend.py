@@ -1,4 +1,4 @@
-"""Backends: what computes formulas on a dataset. The compiled core is the first; another may take its place.
+"""Backends: compute formulas on a dataset. The compiled core is the default; another may replace it.
 
 Axis letters: N rows of a population, M samples, K constants of a row.
 """
@@ -45,7 +45,7 @@ class Predictions:
 
 @dataclass(frozen=True, slots=True)
 class Linearisation:
-    """What a Gauss-Newton step of one row is made from; errors are squared ones, whatever the loss."""
+    """The terms of a Gauss-Newton step of one row, for squared errors whatever the loss."""
 
     error: float  # weighted sum of squared errors
     gradient: Floats  # (K,): weighted sums of residual * derivative
@@ -54,11 +54,10 @@ class Linearisation:
 
 @dataclass(frozen=True, slots=True)
 class Semantics:
-    """What each node of one row is, and what it should have been for the row to be the target.
+    """Values and desired values of each node of one row: semantic backpropagation (Pawlak, Wieloch & Krawiec 2015).
 
-    Both are (length of the row, M): values from the leaves upwards, NaN throughout where the row fails; desired values
-    from the root downwards by inverse operators, NaN where none leads to a node (semantic backpropagation, Pawlak et
-    al. 2015).
+    Both are (length of the row, M): values from the leaves upwards, all NaN if the row fails; desired values from the
+    root downwards by inverse operators, NaN at nodes that no inverse reaches.
     """
 
     values: Floats
@@ -67,11 +66,11 @@ class Semantics:
 
 @dataclass(frozen=True, slots=True)
 class CachedErrors:
-    """What a `Scorer` gives."""
+    """The results of a `Scorer`."""
 
-    population: Population  # the rows, with fitted constants where constants are fitted
+    population: Population  # the rows, with fitted constants if the scorer fits them
     errors: Errors
-    is_computed: npt.NDArray[np.bool_]  # (N,): whether a row was computed now, not known from before
+    is_computed: npt.NDArray[np.bool_]  # (N,): whether a row was computed now, not taken from the cache
 
 
 # --- The protocol ----------------------------------------------------------------------------------------------------
@@ -86,14 +85,14 @@ class FitSteps(NamedTuple):
 
 
 class Scorer(Protocol):
-    """Errors with a memory: equal rows are computed once. Threads may share it."""
+    """Computes errors with a cache: equal rows are computed once. Threads may share it."""
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """Rows asked about, rows computed, and different rows among these (an estimate, once rows were forgotten)."""
+        """Rows asked for, rows computed, and different rows computed (an estimate once the cache is full)."""
 
     def score(self, population: Population) -> CachedErrors:
-        """Return the errors of each row, after a fit of its constants where the scorer fits them."""
+        """Return the errors of each row, after a fit of its constants if the scorer fits them."""
 
 
 class Backend(Protocol):
@@ -141,7 +140,7 @@ class Backend(Protocol):
         strict: bool = False,
         threads: int = 1,
     ) -> Scorer:
-        """Return errors with a memory of at most so many bytes; rows with more constants than that are not kept."""
+        """Return a scorer with a cache of limited bytes, for rows of a limited number of constants."""
 
 
 # --- The compiled core -----------------------------------------------------------------------------------------------
@@ -209,7 +208,7 @@ class CoreBackend:
         return _CoreScorer(self, _core.Cache(cache_bytes, cached_constants), fit, strict, threads)
 
     def _arrays(self, population: Population) -> _Arrays:
-        """What every function of the core begins with."""
+        """The first arguments of every function of the core."""
         vocabulary = population.library.vocabulary
         return vocabulary, self.samples, population.tokens, population.lengths, population.constants
 
@@ -220,7 +219,7 @@ class CoreBackend:
 
 @dataclass(frozen=True, slots=True)
 class _CoreScorer:
-    """The core's cache, and the one manner of scoring that it serves."""
+    """The core's cache, with the options of its scores."""
 
     backend: CoreBackend
     cache: _core.Cache

@@ -22,9 +22,9 @@ from symseed.data.losses import Loss, Ruler
 from symseed.errors import DataError, SettingsError
 
 LARGEST_EXACT = 2**53
-"""Beyond it float64 does not tell all whole numbers apart."""
+"""Largest whole number up to which float64 represents every whole number."""
 ROUNDING = 1e-15
-"""Errors below this share of y's root mean square are rounding."""
+"""Share of y's root mean square below which an error is rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +35,8 @@ class Dataset:
     y: Floats  # (M,)
     weights: Floats  # (M,), at least one of them positive
     names: tuple[str, ...]  # of the V columns
-    loss: Loss | None = None  # what an error costs; None: its square
-    make_backend: BackendFactory | None = None  # of what computes formulas on the samples; None: the compiled core
+    loss: Loss | None = None  # None: squared errors
+    make_backend: BackendFactory | None = None  # None: the compiled core
 
     @classmethod
     def of(
@@ -51,11 +51,11 @@ class Dataset:
         Args:
             X: (M, V); one column may be given as (M,).
             y: (M,); a column (M, 1) is taken too.
-            weights: (M,), not negative; one for each sample where left out.
-            names: of the columns; x1, x2, ... where left out.
+            weights: (M,), not negative; 1 for each sample if left out.
+            names: names of the columns; x1, x2, ... if left out.
 
         Raises:
-            DataError: naming the array and column, and what was found there.
+            DataError: naming the array, the column, and the value found there.
         """
         table = floats(X, "X")
         if table.ndim == 1:
@@ -94,11 +94,11 @@ class Dataset:
 
     @functools.cached_property
     def deviation(self) -> float:
-        """Weighted standard deviation of y (of the population, not estimated): exactly 0 where y is constant."""
+        """Weighted population standard deviation of y; exactly 0 if y is constant."""
         counted = self.y[self.weights > 0.0]
         if counted.min() == counted.max():
             return 0.0
-        # In units of the largest value, so that squares neither overflow nor vanish.
+        # In units of the largest value, so that squares neither overflow nor underflow.
         unit = float(np.abs(self.y).max())
         scaled = self.y / unit
         mean = np.average(scaled, weights=self.weights)
@@ -125,26 +125,26 @@ class Dataset:
         weights: npt.ArrayLike | None = None,
         names: Sequence[str] | None = None,
     ) -> Dataset:
-        """Return other samples, checked as `of` does, on the same backend; an error costs its square there.
+        """Return other samples, checked as by `of`, on the same backend, with squared errors.
 
-        Names are those that the columns have, where left out.
+        The columns keep their names if `names` is left out.
         """
         return Dataset.of(X, y, weights, self.names if names is None else names).with_backend(self.make_backend)
 
     def with_backend(self, make: BackendFactory | None) -> Dataset:
-        """Return the same samples, on which another backend computes formulas; None: the compiled core.
+        """Return the same samples with another backend; None: the compiled core.
 
         Args:
-            make: gives the backend of a dataset, such as a class that takes one. All data made from these have theirs
-                from it. It is pickled with the data, so that other processes need it by its name.
+            make: makes the backend of a dataset, such as a class that takes one. All datasets derived from this one use
+                it too. It is pickled with the data, so it must be importable by name in other processes.
         """
         return self if make is self.make_backend else dataclasses.replace(self, make_backend=make)
 
     def with_loss(self, loss: Loss | None) -> Dataset:
-        """Return the same samples, on which errors cost something else.
+        """Return the same samples with another loss.
 
         Raises:
-            SettingsError: where the loss does not grow with the error.
+            SettingsError: if the loss does not grow with the error.
         """
         if loss is self.loss:
             return self
@@ -162,44 +162,44 @@ class Dataset:
 
     @functools.cached_property
     def ruler(self) -> Ruler | None:
-        """What tells the size of error that a mean loss amounts to; None for squares."""
+        """Converts mean losses to mean squared errors of equal loss; None for squared errors."""
         return None if self.loss is None else Ruler(self.loss, self.y, self.weights, self.deviation)
 
     def mean_squares(self, error: Floats) -> Floats:
-        """Return mean squared errors, given the core's weighted sums; for another loss, what stands in their place."""
+        """Return mean squared errors from the core's weighted sums; for another loss, those of equal loss."""
         mean = error / self.total_weight
         return mean if self.ruler is None else self.ruler.mean_square(mean)
 
     @functools.cached_property
     def samples(self) -> _core.Samples:
-        """What the core reads: a copy of its own."""
+        """The samples as the core reads them, a copy."""
         return _core.Samples(self.X, self.y, self.weights)
 
     @functools.cached_property
     def backend(self) -> Backend:
-        """What computes formulas on the samples."""
+        """The backend that computes formulas on the samples."""
         return CoreBackend(self.samples, self.loss) if self.make_backend is None else self.make_backend(self)
 
     def with_noise(self, level: float, *, seed: int) -> Dataset:
-        """Return the same samples with Gaussian noise in y, of a standard deviation of `level` times y's RMS.
+        """Return the same samples with Gaussian noise in y, whose standard deviation is `level` times y's RMS.
 
-        A pure function of the seed: the same one gives the same draws at every level, only scaled.
+        A pure function of the seed: one seed gives the same draws at every level, scaled by the level.
         """
         if not 0.0 <= level < np.inf or seed < 0:
             raise SettingsError(f"`level` and `seed` of noise must be at least 0, but they are {level} and {seed}.")
-        # In units of the largest value, so that squares neither overflow nor vanish.
+        # In units of the largest value, so that squares neither overflow nor underflow.
         unit = float(np.abs(self.y).max()) or 1.0
         rms = unit * float(np.sqrt(np.average((self.y / unit) ** 2, weights=self.weights)))
         draws = np.random.default_rng(seed).standard_normal(len(self))
         return self.with_samples(self.X, self.y + level * rms * draws, self.weights).with_loss(self.loss)
 
     def __reduce__(self) -> tuple[Callable[..., Dataset], tuple[object, ...]]:
-        """Pickle what it is made of; the backend, and what the core reads, are built again."""
+        """Pickle the arrays; the backend and the core's copy are built again."""
         return _restored, (self.X, self.y, self.weights, self.names, self.loss, self.make_backend)
 
 
 BackendFactory: TypeAlias = Callable[[Dataset], Backend]
-"""What gives a dataset its backend."""
+"""Makes the backend of a dataset."""
 
 
 def _restored(

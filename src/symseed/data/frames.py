@@ -1,6 +1,6 @@
-"""Tables as users have them: arrays and data frames of any kind, read as float64 with a name for each column.
+"""Users' tables: arrays and data frames of any kind, read as float64 with a name for each column.
 
-What cannot be read is refused with a sentence that names the column, what was found there, and what to do.
+Values that cannot be read are refused with a sentence that names the column, the value, and what to do.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ class Table:
 
     values: Floats  # (M, V)
     names: tuple[str, ...]
-    """How formulas call the columns."""
+    """Names of the columns in formulas."""
     labels: tuple[Hashable, ...] | None
-    """How the frame calls them; None where they came as an array."""
+    """Labels of the columns in the frame; None for an array."""
 
 
 def read(X: Any, *, labels: Sequence[Hashable] | None = None) -> Table:
     """Read a table.
 
     Args:
-        labels: of the columns to take from a frame, in this order; an array is taken whole.
+        labels: labels of the columns to take from a frame, in this order; an array is taken whole.
 
     Raises:
-        DataError: where it is not a table of finite numbers.
-        TypeError: where a cell is an object that is nothing like a number.
+        DataError: if it is not a table of finite numbers.
+        TypeError: if a cell is an object that cannot be read as a number.
     """
     if nw.dependencies.is_into_dataframe(X):
         return _read_frame(X, labels)
@@ -88,12 +88,12 @@ def read_values(values: Any, what: str, rows: int) -> Floats:
 
 
 def _read_frame(frame: Any, labels: Sequence[Hashable] | None, what: str = "X") -> Table:
-    # pyarrow calls the data of its columns `columns`.
+    # In pyarrow, `columns` are the columns' data, not their names.
     own: list[Hashable] = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
     twice, times = collections.Counter(own).most_common(1)[0] if own else (None, 0)
     if times > 1:
         raise DataError(f"The columns of `{what}` must have different names, but `{shown(twice)}` is there twice.")
-    # By place, because names that are whole numbers would be taken for places.
+    # By position, because integer names would be read as positions.
     series = dict(zip(own, nw.from_native(frame, eager_only=True).iter_columns(), strict=True))
     if labels is not None:
         missing = [str(label) for label in labels if label not in series]
@@ -143,7 +143,7 @@ def _array(values: Any, what: str) -> npt.NDArray[Any]:
 
 
 def _missing_values() -> tuple[Any, ...]:
-    # Whoever has a value of pandas has imported it; whoever has not need not wait for it.
+    # A pandas value exists only if pandas is imported, so it is not imported here.
     pandas = sys.modules.get("pandas")
     return (None,) if pandas is None else (None, pandas.NA, pandas.NaT)
 
@@ -187,13 +187,13 @@ def _numbers(column: npt.NDArray[Any], what: str) -> Floats:
 
 
 def _plain(array: npt.NDArray[Any], names: Sequence[str]) -> Floats:
-    """Read an array of a numeric type, and warn where float64 cannot tell its whole numbers apart."""
+    """Read an array of a numeric type, and warn if it holds whole numbers beyond `LARGEST_EXACT`."""
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size:
         large = (array > LARGEST_EXACT) | (array < -LARGEST_EXACT)
         if large.any():
             name = names[int(np.flatnonzero(large.reshape(-1, len(names)).any(axis=0))[0])]
             warn_of_rounding(name)
-    with np.errstate(over="ignore"):  # what float64 does not hold is refused as infinite
+    with np.errstate(over="ignore"):  # overflow is refused as infinite
         return np.array(array, dtype=np.float64, order="C")
 
 
@@ -226,7 +226,7 @@ def _refusal(what: str, kind: str) -> str:
 
 
 def _name(label: Hashable, place: int) -> str:
-    """How formulas call a column: by its own name, and `x` before a whole number, which would read as a number."""
+    """Name of a column in formulas: its own, with `x` before an integer, which would read as a number."""
     if isinstance(label, str):
         name = str.__str__(label) or f"x{place + 1}"
     else:

@@ -1,9 +1,9 @@
-"""What an error costs: losses by name, or functions of the user's own, and the size of error that a loss amounts to.
+"""Losses by name or from users' functions, and the conversion of a mean loss to an equivalent error.
 
-Search, description length and choice are written for squared errors. For another loss they see, in the place of the
-root mean square, the error which, made at every sample, upwards and downwards alike, would cost as much as a formula
-does on the average: for squares that is the root mean square itself, for absolute errors their mean. So n log of it are
-the nats of the data under the distribution of errors for which the loss is the natural one (Gauss, Laplace, ...).
+Search, description length and choice are written for the root mean squared error. For another loss they use the
+equivalent error: the size of error, the same at every sample and of either sign, that has the formula's mean loss. For
+squares it is the root mean square, for absolute errors their mean. n log of it is the code length of the data under the
+error distribution that belongs to the loss (Gauss, Laplace, ...).
 """
 
 from __future__ import annotations
@@ -20,10 +20,17 @@ from symseed.errors import SettingsError
 from symseed.language.functions import Expansion, Function
 
 _SAMPLES = 256
-_EXPONENTS = np.arange(-60, 41) / 2.0  # of 2: errors from 1e-9 to 1e6 of y's spread
+"""Most samples at which the growth of a loss is measured: chosen by hand."""
+_EXPONENTS = np.arange(-60, 41) / 2.0
+"""Errors at which a loss is measured, as exponents of 2: from 1e-9 to 1e6 of y's spread."""
 _LEAST_GROWTH = 0.1
-_ROUNDING, _NOTHING = 1e-9, 1e-12
-_SMALL = 0.003  # two terms of the series are right to 4e-12 there
+"""Least power of the error with which a loss is extrapolated: chosen by hand."""
+_MEAN_ROUNDING = 1e-9
+"""Share of the largest mean loss by which a mean may be negative: rounding, chosen by hand."""
+_NEGLIGIBLE_LOSS = 1e-12
+"""Share of the loss at y's spread below which a mean loss may be rounding: chosen by hand."""
+_SMALL = 0.003
+"""Error up to which the series of log cosh is used: two terms are accurate to 4e-12 there."""
 
 
 def _squared(y: Any, prediction: Any) -> Any:
@@ -35,7 +42,7 @@ def _absolute(y: Any, prediction: Any) -> Any:
 
 
 def _huber(y: Any, prediction: Any) -> Any:
-    """The square of errors up to 1, in the units of y, and twice the error less 1 beyond."""
+    """The squared error up to an error of 1, in the units of y, and twice the error minus 1 beyond."""
     error = np.abs(y - prediction)
     small = np.minimum(error, 1.0)
     return small * (2.0 * error - small)
@@ -44,7 +51,7 @@ def _huber(y: Any, prediction: Any) -> Any:
 def _logcosh(y: Any, prediction: Any) -> Any:
     """The logarithm of the hyperbolic cosine: a series for small errors, then exponentials that do not overflow."""
     error = np.abs(y - prediction)
-    # Small errors would be lost in the difference of large numbers that the exponentials amount to.
+    # The exponentials would cancel for small errors.
     square = np.minimum(error, _SMALL) ** 2
     series = square / 2.0 * (1.0 - square / 6.0)
     large = np.maximum(error, _SMALL)
@@ -63,17 +70,17 @@ NAMED: dict[str, Callable[..., Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A loss that is not the square of the error; `Loss.of` makes one."""
+    """A loss other than the squared error; `Loss.of` makes one."""
 
     function: Function
-    """Of y and prediction, element by element, in the units of `unit`."""
+    """The loss as an elementwise function of y and prediction, both in the user's units."""
     unit: float = 1.0
-    """What a 1 in the data stands for."""
+    """Value of a 1 of the data in the user's units."""
     scaled: Function = field(init=False, repr=False, compare=False)
-    """The function of the data as they are."""
+    """The loss as a function of y and prediction in the units of the data."""
 
     def __post_init__(self) -> None:
-        """Put the unit in."""
+        """Derive `scaled`."""
         function = self.function
         if self.unit != 1.0:
             call, expansion = _InUnits(function.call, self.unit), function.expansion
@@ -81,7 +88,7 @@ class Loss:
         object.__setattr__(self, "scaled", function)
 
     def __reduce__(self) -> tuple[type[Loss], tuple[Function, float]]:
-        """Pickle what it is made of."""
+        """Pickle the function and the unit."""
         return Loss, (self.function, self.unit)
 
     @classmethod
@@ -89,7 +96,7 @@ class Loss:
         """Return a loss by its name, or from a function of y and prediction; None for squared errors.
 
         Raises:
-            SettingsError: saying what such a function must be like, and what this one did.
+            SettingsError: saying what such a function must do, and what this one did.
         """
         if isinstance(loss, str):
             if loss not in NAMED:
@@ -105,7 +112,7 @@ class Loss:
         return None if is_squared else cls(function)
 
     def in_units(self, unit: float) -> Loss:
-        """Return the same loss for data in units of `unit` of what they are in now."""
+        """Return the same loss for data that are divided by `unit`."""
         return Loss(self.function, self.unit * unit)
 
 
@@ -113,7 +120,7 @@ def _gives_one_number(call: Callable[..., Any]) -> bool:
     given = np.array([1.0, 2.0])
     try:
         return np.ndim(call(given, given.copy())) == 0
-    except Exception:  # whatever it is, `Function.of` meets it too, and says so
+    except Exception:  # `Function.of` meets the same exception and reports it
         return False
 
 
@@ -132,7 +139,7 @@ def _of_callable(call: Callable[..., Any]) -> Function:
 
 @dataclass(frozen=True, slots=True)
 class _InUnits:
-    """A function of scaled arguments, which can be pickled."""
+    """A picklable function of scaled arguments."""
 
     call: Callable[..., Any]
     unit: float
@@ -146,13 +153,13 @@ def _rescaled(expansion: Expansion, unit: float) -> Expansion:
 
 
 class Ruler:
-    """Tells the size of error that a mean loss amounts to on some data."""
+    """Converts mean losses on a dataset to equivalent errors."""
 
     def __init__(self, loss: Loss, y: Floats, weights: Floats, spread: float) -> None:
         """Measure how the loss grows with the error.
 
         Raises:
-            SettingsError: where it does not, or has no finite value for predictions without error.
+            SettingsError: if it does not grow, or is not finite for predictions without error.
         """
         name, values = loss.function.name, loss.scaled.native.values
         counted = np.flatnonzero(weights > 0.0)
@@ -173,23 +180,23 @@ class Ruler:
             with np.errstate(invalid="ignore", over="ignore"):
                 means += 0.5 * arithmetic.product(losses - values(given, given), share)
         finite = np.isfinite(means)
-        if not finite.any() or means[finite].min() < -_ROUNDING * np.abs(means[finite]).max():
+        if not finite.any() or means[finite].min() < -_MEAN_ROUNDING * np.abs(means[finite]).max():
             raise SettingsError(f"The loss `{name}` must be least where the prediction is y, but it is less elsewhere.")
-        # What is lost beside the loss of an error as large as y's spread may be rounding, and says nothing of growth.
+        # Losses far below the loss of an error as large as y's spread may be rounding, and do not show growth.
         usual = float(np.max(means, where=finite & (_EXPONENTS <= 0.0), initial=0.0))
-        before = np.maximum.accumulate([_NOTHING * usual, *np.where(finite, means, 0.0)[:-1]])
+        before = np.maximum.accumulate([_NEGLIGIBLE_LOSS * usual, *np.where(finite, means, 0.0)[:-1]])
         rising = finite & (means > before)
         if np.count_nonzero(rising) < 2:
             raise SettingsError(f"The loss `{name}` must grow with the error, but it does not.")
         self._means, self._sizes = arithmetic.log(means[rising]), arithmetic.log(sizes[rising])
 
     def mean_square(self, mean_loss: Floats) -> Floats:
-        """Return the squares of the sizes of error that mean losses amount to; NaN stays NaN."""
+        """Return the squares of the equivalent errors of mean losses; NaN stays NaN."""
         means, sizes = self._means, self._sizes
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = arithmetic.log(np.maximum(mean_loss - self._least, 0.0))
             size = np.interp(logs, means, sizes)
-            # Beyond what was measured it grows as it did at the end.
+            # Beyond the measured range the growth at its end is extrapolated.
             for end, beside, is_beyond in ((0, 1, logs < means[0]), (-1, -2, logs > means[-1])):
                 growth = max((means[end] - means[beside]) / (sizes[end] - sizes[beside]), _LEAST_GROWTH)
                 size = np.where(is_beyond, sizes[end] + (logs - means[end]) / growth, size)

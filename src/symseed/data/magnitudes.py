@@ -1,7 +1,7 @@
-"""Units in which a search is at ease: data divided by powers of two, and formulas taken from one unit to another.
+"""Scaling of data by powers of two, which is exact, and of formulas found in scaled data back to the user's units.
 
-Dividing by a power of two is exact. A formula found in such units becomes one in the user's: factors are carried
-upwards through products, powers and sums until they meet a constant or each other, and are written where they end.
+Factors of the variables are carried upwards through products, powers and sums until they meet a constant or each other,
+and are written there.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from symseed.language.row import Row
 from symseed.language.tokens import TokenKind
 from symseed.language.writer import Writer
 
-_AT_EASE = 1_000.0
-"""Data whose largest value is between 1/1000 and 1000 stay as they are."""
+_UNSCALED = 1_000.0
+"""Largest |value| of a column that is not scaled, and one over the smallest: chosen by hand."""
 _LARGEST_EXPONENT = 1_000
-"""2 to this power, and to its negative, are ordinary numbers."""
+"""Largest exponent of 2 of a unit: this power and its reciprocal are normal float64."""
 _POWERS = {"square": 2, "cube": 3, "quartic": 4}
 
 
 @dataclass(frozen=True, slots=True)
-class Units:
-    """What a 1 in scaled data stands for; powers of two."""
+class Magnitudes:
+    """Units of the columns and of y in scaled data: powers of two."""
 
     columns: tuple[float, ...]
     target: float
 
     @classmethod
-    def of(cls, dataset: Dataset) -> Units:
-        """Choose units in which the largest value of a column, or of y, is from 1 to 2, where it is far from that."""
+    def of(cls, dataset: Dataset) -> Magnitudes:
+        """Choose units in which the largest |value| of a column, or of y, is from 1 to 2, if it is far from that."""
         return cls(tuple(_unit(column) for column in dataset.X.T), _unit(dataset.y))
 
     @property
     def are_plain(self) -> bool:
-        """Whether data stay as they are."""
+        """Whether all units are 1, so that data stay unchanged."""
         return self.target == 1.0 and all(unit == 1.0 for unit in self.columns)
 
     def scaled(self, dataset: Dataset) -> Dataset:
@@ -52,15 +52,15 @@ class Units:
         return dataset.with_samples(X, y, dataset.weights).with_loss(loss)
 
     @property
-    def inverse(self) -> Units:
-        """The units that lead back."""
-        return Units(tuple(1.0 / unit for unit in self.columns), 1.0 / self.target)
+    def inverse(self) -> Magnitudes:
+        """The reciprocal units."""
+        return Magnitudes(tuple(1.0 / unit for unit in self.columns), 1.0 / self.target)
 
     def restored(self, writer: Writer, part: Row) -> Iterator[Row]:
-        """Give forms, for unscaled data, of a formula found in these units.
+        """Give forms, for unscaled data, of a formula found in scaled data.
 
-        The first is the shortest; its intermediate values may be too large or too small for float64, then the last has
-        those of the scaled formula.
+        The first is the shortest, but its intermediate values may overflow or underflow; the last has the intermediate
+        values of the scaled formula.
         """
         if self.are_plain:
             yield part
@@ -84,12 +84,12 @@ class Units:
 
 
 def folded(writer: Writer, part: Row) -> Row | None:
-    """Return a formula with factors of sums that are the same taken out of them; None where it cannot be written."""
-    return _Folder(writer, Units((1.0,) * (1 + max(writer.columns, default=-1)), 1.0)).folded(part)
+    """Return a formula with common factors taken out of its sums; None if it cannot be written."""
+    return _Folder(writer, Magnitudes((1.0,) * (1 + max(writer.columns, default=-1)), 1.0)).folded(part)
 
 
 def _within_range(number: float) -> float:
-    """Refuse what is not finite: divided by, it would make 0 of a formula."""
+    """Refuse a number that is not finite: a division by it would give 0."""
     if not math.isfinite(number):
         raise OverflowError
     return number
@@ -97,7 +97,7 @@ def _within_range(number: float) -> float:
 
 def _unit(values: Floats) -> float:
     largest = float(np.abs(values).max())
-    if largest == 0.0 or 1.0 / _AT_EASE <= largest <= _AT_EASE:
+    if largest == 0.0 or 1.0 / _UNSCALED <= largest <= _UNSCALED:
         return 1.0
     exponent = math.frexp(largest)[1] - 1
     return math.ldexp(1.0, max(-_LARGEST_EXPONENT, min(exponent, _LARGEST_EXPONENT)))
@@ -123,13 +123,13 @@ _Sum = tuple[_Term, ...]
 
 
 class _Folder:
-    """Rewrites one formula with the factors that its variables and its value get."""
+    """Rewrites one formula with factors for its variables and for its value."""
 
-    def __init__(self, writer: Writer, units: Units) -> None:
+    def __init__(self, writer: Writer, units: Magnitudes) -> None:
         self._writer, self._units = writer, units
 
     def folded(self, part: Row) -> Row | None:
-        """Return the formula; None where the operators do not suffice, or a factor is no ordinary number."""
+        """Return the formula; None if the operators do not suffice, or a factor overflows or underflows."""
         try:
             terms, _ = self._read(part, 0)
             written = self._written(_scaled(terms, self._units.target))
@@ -176,7 +176,7 @@ class _Folder:
         return self._function(name, arguments)
 
     def _function(self, name: str, arguments: Sequence[_Sum]) -> _Sum:
-        """A function lets a factor of its first argument through, or keeps it inside."""
+        """A function, with the factor of its first argument outside if the function allows it, else inside."""
         sign = {"exp": 1.0, "expneg": -1.0}.get(name)
         added = [term.factor for term in arguments[0] if term.is_number]
         if sign is not None and added and len(arguments[0]) > 1:
@@ -202,7 +202,7 @@ class _Folder:
         return (_Term(passed, (self._writer.apply(name, bare, *others),)),)
 
     def _term(self, terms: _Sum) -> _Term:
-        """A sum as one term: the factor that leaves the shortest sum goes before the bracket."""
+        """A sum as one term: the factor that leaves the shortest sum is taken out."""
         if len(terms) == 1:
             return terms[0]
         options = [

@@ -1,4 +1,4 @@
-"""Tables from files: a CSV file with a header becomes columns of numbers."""
+"""CSV files with a header, read as columns of numbers."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ else:
 
 _BREAKS = re.compile(r"\s*[\r\n]\s*")
 MOST_BYTES = 2**28
-"""Of a file."""
+"""Most bytes of a file: chosen by hand."""
 MOST_VALUES = 50_000_000
-"""Of a file; each takes some 60 bytes of memory while it is text."""
+"""Most values of a file: each takes about 60 bytes of memory while it is text."""
 
 
 def shipped() -> list[str]:
@@ -39,13 +39,13 @@ def shipped() -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A file as it is: a header, and lines of as many texts."""
+    """The texts of a file: a header, and lines of equal length."""
 
     source: str
     header: tuple[str, ...]
     lines: tuple[tuple[str, ...], ...]
     numbers: tuple[int, ...]
-    """Where each line ends in the file, counted from 1."""
+    """Number of the last line in the file of each record, counted from 1."""
 
     def columns(self, names: Sequence[str]) -> Floats:
         """Return some columns as finite numbers, (M, V).
@@ -90,7 +90,7 @@ class Sheet:
 
 
 def _is_rounded(text: str) -> bool:
-    """Whether a finite number is written as a whole one that float64 does not tell from its neighbours."""
+    """Whether a text is a whole number beyond `LARGEST_EXACT`."""
     digits = text.strip().lstrip("+-0")
     return digits.isdigit() and int(digits) > LARGEST_EXACT
 
@@ -106,7 +106,7 @@ def read(source: str, target: str) -> Dataset:
     Columns that hold no number at all, such as labels, are left out.
 
     Raises:
-        DataError: saying which file, row and column, and what was found there.
+        DataError: naming the file, the row, the column, and the value found there.
     """
     sheet = read_sheet(source)
     y = sheet.columns([target])[:, 0]
@@ -129,7 +129,7 @@ def read_sheet(source: str) -> Sheet:
     """Read a shipped table by name, or a CSV file by path.
 
     Raises:
-        DataError: where it is no text, no CSV, or larger than `MOST_BYTES` and `MOST_VALUES` allow.
+        DataError: if it is not text, not CSV, or larger than `MOST_BYTES` and `MOST_VALUES` allow.
     """
     reader = csv.reader(io.StringIO(_text(source), newline=""), strict=True)
     try:
@@ -159,7 +159,7 @@ def _text(source: str) -> str:
         return (_folder() / f"{source}.csv").read_text(encoding="utf-8")
     try:
         with Path(source).open("rb") as file:
-            content = file.read(MOST_BYTES + 1)  # whatever it is, it may have no end
+            content = file.read(MOST_BYTES + 1)  # a pipe or device may be endless
     except (OSError, ValueError) as error:
         raise DataError(
             f"`{shown(source)}` must be a CSV file or one of the tables that ship ({', '.join(shipped())}), but it "
@@ -186,7 +186,7 @@ def _text(source: str) -> str:
 
 
 def _check_separator(source: str, first: Sequence[str]) -> None:
-    """Refuse a header that is one column here and several elsewhere."""
+    """Refuse a header that has one column when read with commas and several with another separator."""
     for separator, called in ((";", "`;`"), ("\t", "tabs"), ("|", "`|`")):
         if len(first) == 1 and separator in first[0]:
             raise DataError(

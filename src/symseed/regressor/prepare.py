@@ -10,7 +10,7 @@ import numpy as np
 
 from symseed.assembly import probes
 from symseed.data import Dataset
-from symseed.data.magnitudes import Units
+from symseed.data.magnitudes import Magnitudes
 from symseed.language import Expression, Library, Row, Writer
 from symseed.language.tokens import constant
 from symseed.portfolio import PortfolioSettings
@@ -42,7 +42,7 @@ class Prepared:
     """The samples and columns that the search uses, in the user's units."""
     columns: tuple[int, ...]
     """Indices of the columns of `data` in the whole table."""
-    units: Units
+    units: Magnitudes
     """Powers of two that bring the data near 1."""
     scaled: Dataset
     """The samples and columns that the search uses, scaled."""
@@ -95,7 +95,7 @@ def prepare(plan: Plan, dataset: Dataset, *, seed: int, dimensions: Dimensions |
     library = Library((*variables, *plan.operators))
     # A formula can only be scaled back if the library can write a factor.
     can_scale = Writer(library.with_constant()).has("mul")
-    units = Units.of(data) if can_scale else Units((1.0,) * len(columns), 1.0)
+    units = Magnitudes.of(data) if can_scale else Magnitudes((1.0,) * len(columns), 1.0)
     placed = tuple(replace(token, column=columns[token.column]) for token in variables)
     return Prepared(
         plan=plan,
