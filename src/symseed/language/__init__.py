@@ -1,4 +1,4 @@
-"""What a formula is: tokens, libraries, expressions, populations, text."""
+"""The language of formulas: tokens, libraries, expressions, populations, parsing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One formula for human eyes: text, depth, complexity, values."""
+"""Expressions: one formula with its library, for text, depth, complexity and values."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class Expression:
         steps = [step for token in self.tokens for step in token.expansion or ()]
         if not steps:
             return self
-        # Arguments are told by whole numbers, all else is a token.
+        # An int is an index of an argument, everything else a token.
         meant = {
             step: OPERATORS[step] if isinstance(step, str) else literal(step) for step in steps if type(step) is not int
         }

@@ -1,8 +1,8 @@
-"""Functions of the user's own: tried out before they are used, and traced into operators where that is possible.
+"""Users' functions: checked before use, and traced into the core's operators if possible.
 
 A function takes one or two arrays and gives an array of the same shape, element by element. It is first called with a
-stand-in that writes down what is done to it. Where that gives the function's own values, the core computes it by its
-own operators; else the core calls Python, a block of samples at a time.
+tracer, which records the operations applied to it. If the recorded operations give the function's values, the core
+computes them; otherwise the core calls Python, one block of samples at a time.
 """
 
 from __future__ import annotations
@@ -22,13 +22,17 @@ from symseed.arrays import Floats
 from symseed.errors import SettingsError
 
 Expansion: TypeAlias = tuple[str | int | float, ...]
-"""A function in prefix order: an operator by its name, an argument by its place (an int), a number (a float)."""
+"""A function in prefix order: an operator as its name, an argument as its index (int), a number as a float."""
 
 MOST_STEPS = 64
-"""Largest expansion, in tokens; what is larger is called instead."""
+"""Most tokens of an expansion; the core calls Python for longer ones. Chosen by hand."""
 
-_MODERATE = 3.0
-_SAME, _AGREEMENT = 1e-9, 1e-12
+_MODERATE_ARGUMENT = 3.0
+"""Largest |argument| at which an expansion must agree closely: larger ones amplify rounding. Chosen by hand."""
+_SAME_VALUES = 1e-9
+"""Difference, relative and absolute, up to which two calls of a function agree: chosen by hand."""
+_AGREEMENT = 1e-12
+"""Difference, relative and absolute, up to which an expansion agrees with its function: chosen by hand."""
 _SIZES = (1.0, 0.5, 2.0, 0.1, 3.0, 1.7, 10.0, 37.5, 1e-3, 1e3, 1e6, 1e-9, 1e12)
 _PROBE = np.array([0.0, *_SIZES, *(-size for size in _SIZES), 1e-300, 1e300, -1e300, 0.3, -0.3, 0.9, -2.6])
 _OTHER = np.concatenate([np.roll(_PROBE, 5)[::-1], _PROBE])  # the second argument, beside the first one twice
@@ -37,17 +41,17 @@ _OPCODES = {name: code for code, (name, _, _) in enumerate(_core.operators())}
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function that was found fit for use; make one with `Function.of`."""
+    """A checked function; make one with `Function.of`."""
 
     call: Callable[..., Any]
     name: str
     arity: int
     expansion: Expansion | None
-    """The function over the core's operators; None where only Python knows its values."""
+    """The function in the core's operators; None if only Python can compute it."""
     native: _core.Function = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Make what the core calls."""
+        """Make the object that the core calls."""
         object.__setattr__(self, "native", _native(self.call, self.name, self.arity, self.expansion))
 
     def __reduce__(self) -> tuple[Callable[..., Function], tuple[object, ...]]:
@@ -60,22 +64,22 @@ class Function:
 
         None where it cannot be traced, or is something else than such a mean or sum.
         """
-        first = _PROBE[np.abs(_PROBE) <= _MODERATE]
+        first = _PROBE[np.abs(_PROBE) <= _MODERATE_ARGUMENT]
         arguments = (np.tile(first, 2), np.repeat([0.3, -1.2], len(first)))
         expansion = _written(call, 2)
         if expansion is None:
             return None
         values = _native(call, name, 2, expansion).values(*arguments)
         whole = float(call(*arguments))
-        is_meant = any(math.isclose(whole, total, rel_tol=_SAME) for total in (values.mean(), values.sum()))
+        is_meant = any(math.isclose(whole, total, rel_tol=_SAME_VALUES) for total in (values.mean(), values.sum()))
         return cls(call, name, 2, expansion) if is_meant else None
 
     @classmethod
     def of(cls, call: Callable[..., Any], name: str | None = None, arity: int | None = None) -> Function:
-        """Try a function out; its name and number of arguments are its own where they are not given.
+        """Check a function; its name and number of arguments are by default its own.
 
         Raises:
-            SettingsError: saying what a function must be like, and what this one did.
+            SettingsError: saying what a function must do, and what this one did.
         """
         named = _name(call, name)
         count = _arity(call, named) if arity is None else arity
@@ -87,14 +91,14 @@ class Function:
 
 
 class Caller:
-    """What the core calls: the function, with its faults made into answers."""
+    """The callable for the core: the function, with exceptions turned into None."""
 
     def __init__(self, call: Callable[..., Any], name: str) -> None:
         self._call, self._name = call, name
         self._has_warned = False
 
     def __call__(self, *arguments: Floats) -> Floats | None:
-        """Return the function's values, or None where it raises or gives no such array; the first time, say so."""
+        """Return the function's values, or None if it raises or gives another shape; warn the first time."""
         try:
             return _values(self._call, self._name, arguments)
         except Exception as error:
@@ -204,18 +208,18 @@ def _tried(call: Callable[..., Any], name: str, arguments: tuple[Floats, ...]) -
 
 
 def _same(a: Floats, b: Floats) -> bool:
-    return bool(np.allclose(a, b, rtol=_SAME, atol=_SAME, equal_nan=True))
+    return bool(np.allclose(a, b, rtol=_SAME_VALUES, atol=_SAME_VALUES, equal_nan=True))
 
 
 # --- Tracing ----------------------------------------------------------------------------------------------------------
 
 
 class _UntraceableError(TypeError):
-    """Something was done to a stand-in that the core's operators cannot do."""
+    """An operation on a tracer that the core's operators cannot express."""
 
 
 class _Traced:
-    """A stand-in for an array: it writes down what is done to it."""
+    """A tracer: stands for an array and records the operations applied to it."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -341,21 +345,21 @@ _UFUNCS: Mapping[np.ufunc, Callable[..., _Traced]] = {
 
 
 def _written(call: Callable[..., Any], arity: int) -> Expansion | None:
-    """Return what a function does to stand-ins, or None where that cannot be written down."""
+    """Return the operations that a function applies to tracers, or None if they cannot be expressed."""
     try:
         answer = call(*(_Traced((place,)) for place in range(arity)))
-    except Exception:  # a function may raise anything at a stand-in
+    except Exception:  # a function may raise anything when it meets a tracer
         return None
     return answer.steps if isinstance(answer, _Traced) else None
 
 
 def _traced(call: Callable[..., Any], name: str, arguments: tuple[Floats, ...], values: Floats) -> Expansion | None:
-    """Return the function's expansion, or None where it has none or the expansion has other values."""
+    """Return the function's expansion, or None if it has none or the expansion has other values."""
     expansion = _written(call, len(arguments))
     if expansion is None:
         return None
     again = _native(call, name, len(arguments), expansion).values(arguments[0], arguments[-1])
-    # Where arguments are large, rounding in the last place can become any difference: sin(exp(x)).
-    moderate = np.all([np.abs(argument) <= _MODERATE for argument in arguments], axis=0)
+    # Large arguments can amplify rounding to any difference, as in sin(exp(x)).
+    moderate = np.all([np.abs(argument) <= _MODERATE_ARGUMENT for argument in arguments], axis=0)
     is_close = np.allclose(again[moderate], values[moderate], rtol=_AGREEMENT, atol=_AGREEMENT, equal_nan=True)
     return expansion if is_close else None

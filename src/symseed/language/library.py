@@ -19,7 +19,7 @@ from symseed.text import is_number
 TokenIds: TypeAlias = npt.NDArray[np.uint16]
 
 MAX_TOKENS = 65_534
-"""Ids are 16-bit, and one value is kept for padding."""
+"""Most tokens of a library: ids are 16-bit, and one value is kept for padding."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Library:
     tokens: tuple[Token, ...]
 
     def __post_init__(self) -> None:
-        """Refuse what could not be told apart or could not form an expression."""
+        """Refuse ambiguous names, and tokens that cannot form an expression."""
         if not 1 <= len(self.tokens) <= MAX_TOKENS:
             raise SettingsError(f"A library has from 1 to {MAX_TOKENS} tokens, but {len(self.tokens)} were given.")
         seen: set[tuple[TokenKind, str]] = set()

@@ -1,4 +1,4 @@
-"""Many formulas as one block of arrays: what is sampled, varied, scored and learnt from.
+"""Populations: many formulas as one block of arrays, which are sampled, varied, scored and learnt from.
 
 Axis letters: N rows, L positions in a row. Trees, parents, strings are derived from the block, never stored beside it.
 """

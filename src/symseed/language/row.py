@@ -1,4 +1,4 @@
-"""One formula as data: token ids in prefix order, and the values of its fitted constants beside them.
+"""Rows: one formula as token ids in prefix order, with the values of its fitted constants.
 
 A subtree is a slice of its row, so subtrees are taken out and put in by slicing, and their constants come along.
 Where a subtree ends depends on the arities of its tokens: `Library.ends` says it.

@@ -1,4 +1,4 @@
-"""The vocabulary: what a token is, and every operator there is.
+"""Tokens: variables, literals, constants, and every operator.
 
 Operators are defined in `src/core/opcodes.hpp`; this module reads that table and adds the names that other tools use.
 """
@@ -45,7 +45,7 @@ class Token:
 
     @property
     def expansion(self) -> Expansion | None:
-        """What an operator of the user's own stands for, over other operators; None where that is not known."""
+        """A user's operator written in the core's operators; None if that is not known."""
         return None if self.function is None else self.function.expansion
 
 
@@ -85,7 +85,7 @@ ALIASES: Mapping[str, str] = types.MappingProxyType(
 CONSTANT_NAME = "const"
 
 CUSTOM_COMPLEXITY = 4
-"""Of an operator of the user's own: as much as any other has."""
+"""Complexity of a user's operator: as high as that of any other."""
 
 
 def operator(name: str) -> Token:
@@ -99,15 +99,15 @@ def operator(name: str) -> Token:
 
 
 def custom(function: Callable[..., Any], *, name: str | None = None, arity: int | None = None) -> Token:
-    """Return an operator from a function of one or two arrays, which it is tried out on first.
+    """Return an operator from a function of one or two arrays, after a check of the function.
 
     Args:
-        function: gives an array of the shape of its argument, element by element.
-        name: in formulas; the function's own where it is not given.
-        arity: 1 or 2; as many as the function has arguments without a default where it is not given.
+        function: elementwise function, whose result has the shape of its argument.
+        name: name in formulas; by default the function's own.
+        arity: 1 or 2; by default the number of the function's arguments without a default.
 
     Raises:
-        SettingsError: saying what such a function must be like, and what this one did.
+        SettingsError: saying what such a function must do, and what this one did.
     """
     tried = Function.of(function, name, arity)
     if tried.name in OPERATORS or tried.name in ALIASES or tried.name == CONSTANT_NAME:
@@ -118,7 +118,7 @@ def custom(function: Callable[..., Any], *, name: str | None = None, arity: int 
 
 
 def variable(name: str, column: int) -> Token:
-    """Return the token of one column of the data; any name that is not empty will do."""
+    """Return the token of one column of the data, whose name may be any text that is not empty."""
     if not isinstance(name, str) or not name:
         raise SettingsError(f"A variable's name must be a text that is not empty, but column {column} has {name!r}.")
     return Token(name, TokenKind.VARIABLE, 0, 1, _core.VARIABLE, column=column)

@@ -1,4 +1,4 @@
-"""Formulas as words: what leaves for sympy and for other notations, with nothing of a library in it."""
+"""Formulas as words, independent of a library: the input of sympy proofs and of other notations."""
 
 from __future__ import annotations
 

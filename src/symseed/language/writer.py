@@ -1,4 +1,4 @@
-"""Writing formulas down: parts put together token by token, as rows of a library with fitted constants."""
+"""The writer: builds formulas from parts, as rows of a library with fitted constants."""
 
 from __future__ import annotations
 

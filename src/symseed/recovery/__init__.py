@@ -1,4 +1,4 @@
-"""Is this formula the target? By values in high precision, then by symbols."""
+"""Recovery: whether a formula equals the target, by values in high precision and then by symbolic proof."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Is this expression the target? By values in high precision, then by symbols.
+"""Recovery check: whether an expression equals the target, by values in high precision and then by symbolic proof.
 
-Values decide first: one real difference, anywhere in a range wider than the data's, is a "no". Only what agrees
-everywhere goes to sympy, in a process (`proof.serve`) that is killed when it takes too long.
+Values decide first: one difference, anywhere in a range wider than the data's, is a "no". Only expressions that agree
+everywhere go to sympy, in a process (`proof.serve`) that is killed when it takes too long.
 """
 
 from __future__ import annotations
@@ -36,19 +36,36 @@ from symseed.scoring.fitting import FitSettings
 REFERENCE_NMSE = 1e-12
 """Test NMSE below which the authors' released code calls an expression recovered."""
 FIT_AGREEMENT = 1e-6
-"""The same where a constant was fitted in float64."""
+"""Relative difference up to which values agree if a constant was fitted in float64."""
 FIT_SCREEN = 1e-3
 """Relative difference beyond which no rounding of fitted constants is tried."""
 
-_FITTED_DIGITS = 7  # a constant of fewer is nothing that a fit would give
+_FITTED_DIGITS = 7
+"""Fewest significant digits of a constant that counts as fitted: a fit hardly ever gives fewer."""
 _FLOAT64_DIGITS = 15
+"""Decimal digits that float64 always preserves."""
 _REFIT_SAMPLES = 1_000
-_ITERATIONS, _RESTARTS = 200, 8
-_FITS_NMSE = 1e-16  # a form that has the target among its functions is fitted to rounding, a little more if it is stiff
-_DRAWS, _NEARBY, _STEP, _INDEPENDENT = 3, 0.1, 1e-4, 1e-6  # of derivatives: where, how far apart, and which count
+"""Most samples of a refit: a bound on time, chosen by hand."""
+_ITERATIONS = 200
+"""Levenberg-Marquardt steps of a refit: chosen by hand."""
+_RESTARTS = 8
+"""Random restarts of a refit that did not reach the target: chosen by hand."""
+_FITS_NMSE = 1e-16
+"""NMSE below which a refitted form equals the target: rounding, with a margin for stiff problems."""
+_DRAWS = 3
+"""Random draws of constants at which the rank of the derivatives is measured: chosen by hand."""
+_NEARBY = 0.1
+"""Relative distance of these draws from the fitted constants: chosen by hand."""
+_STEP = 1e-4
+"""Relative step of the numerical derivatives: chosen by hand."""
+_INDEPENDENT = 1e-6
+"""Singular value of the normalised derivatives above which it counts towards the rank: chosen by hand."""
 _VANISHES = 1e-8
+"""Share of a sum below which one of its terms is negligible: chosen by hand."""
 _START_SECONDS = 120.0
+"""Seconds that sympy may take to start: generous, for a busy machine."""
 _LONGEST_SECONDS = 86_400.0
+"""Longest time limit of a proof: a day."""
 
 
 class Verdict(enum.Enum):
@@ -67,9 +84,9 @@ class Recovery:
     evidence: str
     """What decided: the step of a proof, or where the two differ."""
     test_nmse: float
-    """Mean squared error on the test set over the variance of its y; infinite where the expression has no value."""
+    """Mean squared error on the test set over the variance of its y; infinite if the expression fails."""
     largest_relative_difference: float
-    """Between the two, in high precision, over all points tried; NaN where no point could be tried."""
+    """Largest relative difference between expression and target, in high precision; NaN if no point could be tried."""
     seconds: float
 
     @property
@@ -103,9 +120,9 @@ class Checker:
     def check(self, expression: Expression, target: Expression, test: Dataset, *, refit: bool = False) -> Recovery:
         """Say whether `expression` is `target`, for data like those of `test`; variables are matched by column.
 
-        With `refit` the question is whether it has the target's form: noise moves constants, so they are first fitted
-        to the target itself, at the inputs of `test`. A form with a term that the target has not, which then vanishes,
-        is not the target's. `test_nmse` remains that of the expression as it was given.
+        With `refit` only the form must be the target's: noise moves constants, so they are first fitted to the target
+        itself, at the inputs of `test`. A form with an extra term, which then becomes 0, is not the target's.
+        `test_nmse` remains that of the given expression.
         """
         started = time.perf_counter()
         expression, target = expression.expanded(), target.expanded()
@@ -162,7 +179,7 @@ def _nmse(expression: Expression, test: Dataset) -> float:
 
 
 def _is_approximate(expression: Expression, constant_digits: int) -> bool:
-    """Whether a constant of that many digits stands in it, or a literal that only float64 made what it is."""
+    """Whether it holds a constant of at least that many digits, or a literal rounded to float64."""
     return any(
         (
             token.kind is TokenKind.CONSTANT
@@ -179,7 +196,7 @@ def _is_whole(value: float) -> bool:
 
 
 def significant_digits(value: str) -> int:
-    """Return how many digits a number's text has, zeros at its ends aside."""
+    """Return the number of digits of a number's text, without leading and trailing zeros."""
     return len(value.lower().partition("e")[0].replace(".", "").strip("-+0"))
 
 
@@ -192,18 +209,18 @@ class _Form:
 
     expression: Expression
     superfluous: str = ""
-    """Which part of it the target has not; empty where there is none."""
+    """The part that the target lacks; empty if there is none."""
 
 
 def _refitted(expression: Expression, target: Expression, test: Dataset) -> _Form:
-    """Fit the constants to the target, get rid of those that others can stand in for, and look for superfluous ones.
+    """Fit the constants to the target, remove redundant ones, and look for superfluous terms.
 
-    A constant that can be 0 while the others make up for it is not superfluous if the formula can then still be as many
-    different functions as before: `a*x + b*x` is one term written as two, but `x + a - b` has a term that vanishes.
+    A constant that can be 0 while the others compensate is redundant, not superfluous, if the formula keeps its degrees
+    of freedom: `a*x + b*x` is one term written as two, but `x + a - b` has a term that becomes 0.
     """
     data = _noiseless(target, test)
     for place in expression.constant_places:
-        if expression.constants[place] == 0.0:  # a simple number that was chosen, as in 0 - x: nothing that was fitted
+        if expression.constants[place] == 0.0:  # a literal 0, as in 0 - x, was not fitted
             expression = _fixed(expression, place, 0.0)
     if data is None or not expression.constant_places:
         return _Form(expression)
@@ -211,7 +228,7 @@ def _refitted(expression: Expression, target: Expression, test: Dataset) -> _For
     if not _fits(form, data):
         return _Form(form)
     freedom = _freedom(form, data)
-    for value in (0.0, 1.0):  # 1 afterwards: a factor that others can take over
+    for value in (0.0, 1.0):  # then 1: a redundant factor
         for place in form.constant_places:
             other = _fit(_fixed(form, place, value), data)
             if _fits(other, data) and _freedom(other, data) == freedom:
@@ -224,7 +241,7 @@ def _refitted(expression: Expression, target: Expression, test: Dataset) -> _For
 
 
 def _noiseless(target: Expression, test: Dataset) -> Dataset | None:
-    """The target's own values at inputs of the test set; None where it has none."""
+    """The target's own values at inputs of the test set; None if it has none."""
     X = test.X[:_REFIT_SAMPLES]
     y = target.evaluate(X)
     defined = np.isfinite(y)
@@ -232,7 +249,7 @@ def _noiseless(target: Expression, test: Dataset) -> Dataset | None:
 
 
 def _fit(expression: Expression, data: Dataset) -> Expression:
-    """Fit from the constants that it has, and where that does not suffice, from others too."""
+    """Fit from the given constants, and with random restarts if that does not suffice."""
     row = Population.from_expressions([expression])
     for restarts in (0, _RESTARTS):
         row, _ = evaluation.fit(row, data, FitSettings(_ITERATIONS, restarts))
@@ -255,9 +272,9 @@ def _fixed(expression: Expression, place: int, value: float) -> Expression:
 
 
 def _freedom(expression: Expression, data: Dataset) -> int:
-    """In how many independent ways its constants change its values: the rank of the derivatives by them.
+    """Degrees of freedom of the constants: the rank of the derivatives of the values by the constants.
 
-    Not at the fitted constants, where some ways may vanish, but near them.
+    The derivatives are taken near the fitted constants, because the rank may be smaller exactly there.
     """
     rng = np.random.default_rng(0)
     return max((_rank(expression, data, rng) for _ in range(_DRAWS)), default=0)
@@ -286,7 +303,7 @@ def _rank(expression: Expression, data: Dataset, rng: np.random.Generator) -> in
 
 
 def _vanishing_term(expression: Expression, data: Dataset) -> str:
-    """Say which term of a sum is nothing beside the rest of it, if there is a constant in that term."""
+    """Say which term of a sum is negligible beside the rest, if that term holds a constant."""
     library, row = expression.library, expression.row
     ends = library.ends(row.ids)
     for place, token in enumerate(expression.tokens):
@@ -307,7 +324,7 @@ def _vanishing_term(expression: Expression, data: Dataset) -> str:
 
 
 class _Prover:
-    """Asks `proof.serve` in a process of its own, and replaces that process when it hangs or dies.
+    """Runs `proof.serve` in another process, and replaces that process when it hangs or dies.
 
     A subprocess, not `multiprocessing`: that refuses to work within workers of a pool, and would run the user's main
     script again.
@@ -332,7 +349,7 @@ class _Prover:
         for _ in range(2):
             try:
                 answer, seconds = _ask(self._running(), question, self.time_limit)
-            except BaseException:  # such as Ctrl-C: the answer must not be read as that to the next question
+            except BaseException:  # such as Ctrl-C: the pending answer must not be read as the next one
                 self.close()
                 raise
             if answer:

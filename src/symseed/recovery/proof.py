@@ -1,8 +1,8 @@
-"""Proofs by sympy that two formulas are the same: what `recovery` runs in a process of its own.
+"""Symbolic proofs with sympy that two formulas are equal, in a process of its own.
 
-Formulas come as words, one JSON line per question, and become sympy objects node by node: no text is ever read as a
-formula, and a variable is a nameless symbol. sympy is large, may take forever or break; so nothing imports this module,
-but `recovery` starts a process that does.
+Formulas arrive as words, one JSON line per question, and become sympy objects node by node: no text is read as a
+formula, and a variable is a nameless symbol. sympy is large and may hang or crash, so no module imports this one;
+`checker.py` starts a process that does.
 """
 
 from __future__ import annotations
@@ -24,15 +24,20 @@ from symseed.recovery.checker import significant_digits
 from symseed.recovery.precision import AGREEMENT
 
 SNAP_TOLERANCE = 1e-6
-"""Relative distance up to which a fitted constant is taken for a simpler number."""
+"""Relative distance up to which a fitted constant is replaced by a simpler number: chosen by hand."""
 ZERO_TOLERANCE = 1e-9
-"""Size below which a fitted constant may be taken for 0."""
-_NOTHING = 1e-100  # 0 that is not seen to be 0
+"""Size below which a fitted constant may be replaced by 0: chosen by hand."""
+_ABSOLUTE_AGREEMENT = 1e-100
+"""Absolute difference up to which values agree: an exact 0 may not evaluate to 0."""
 _PERIODIC = (sympy.sin, sympy.cos, sympy.tan)
-_QUARTER = math.pi / 2.0  # of a turn
+_QUARTER = math.pi / 2.0
+"""A quarter turn, in radians."""
 _MOST_QUARTERS = 1_000
+"""Most quarter turns that are removed from a phase: chosen by hand."""
 _LARGEST_PHASE = 1_000.0
+"""Largest number of the target, in radians, that is tried as a phase: chosen by hand."""
 _GRACE_SECONDS = 5.0
+"""Seconds after the time limit at which an orphaned process ends itself: chosen by hand."""
 
 
 def serve() -> None:
@@ -52,11 +57,11 @@ def serve() -> None:
 def proof(
     expression: Sequence[Word], target: Sequence[Word], signs: Sequence[int], points: Sequence[Sequence[float]]
 ) -> str:
-    """Return how the two were proved to be the same, or "" where they were not.
+    """Return the step that proved the two equal, or "" if none did.
 
     Args:
-        signs: of each variable: 1 or -1 where only such values matter, 0 where any do.
-        points: some places at which to compare values before anything is proved.
+        signs: sign of each variable: 1 or -1 if only such values matter, otherwise 0.
+        points: points at which values are compared before a proof is tried.
     """
     variables = [_variable(sign) for sign in signs]
     places = [_place(variables, signs, point) for point in points]
@@ -92,7 +97,7 @@ def _decimal(kind: str, value: str) -> Sym:  # noqa: ARG001 - one of several rea
 
 
 def _meant(kind: str, value: str) -> Sym:
-    """Read a number as what a person meant by it: 0.333... and 3.14159... to the last digit are 1/3 and pi."""
+    """Read a number as the exact number it approximates: 0.333... and 3.14159... to the last digit are 1/3 and pi."""
     if significant_digits(value) < 15:
         return _decimal(kind, value)
     snapped = _snap(float(value), (), tolerance=2.5e-16)
@@ -108,18 +113,18 @@ def _approximate(kind: str, value: str) -> Sym:
 
 
 def _agree(given: Sym, wanted: Sym, places: Sequence[dict[Sym, Sym]]) -> bool:
-    """Compare values to 30 digits; so nothing is proved that numbers contradict, and nothing hopeless is tried."""
+    """Compare values to 30 digits, so that no proof contradicts the values and no hopeless proof is tried."""
     for place in places:
         a, b = (form.xreplace(place).evalf(50) for form in (given, wanted))
         if not (a.is_Number and b.is_Number and a.is_finite and b.is_finite):
             return False
-        if abs(a - b) > max(AGREEMENT * abs(b), _NOTHING):
+        if abs(a - b) > max(AGREEMENT * abs(b), _ABSOLUTE_AGREEMENT):
             return False
     return True
 
 
 def _vanishes(given: Sym, wanted: Sym) -> str:
-    """Return by which step the difference becomes 0, or ""; steps are ordered by what they cost."""
+    """Return the first step that makes the difference 0, or ""; the cheapest steps come first."""
     difference = given - wanted
     if difference == 0:
         return "sympy: the same form"
@@ -130,7 +135,7 @@ def _vanishes(given: Sym, wanted: Sym) -> str:
 
 
 def _attempt(step: Callable[[Any], Any], argument: Any, *, otherwise: Any) -> Any:
-    """Return what a step gives, or else `otherwise`: sympy raises anything where it knows no way."""
+    """Return the result of a step, or `otherwise` if sympy raises, which it does with any exception."""
     try:
         return step(argument)
     except Exception:
@@ -141,13 +146,13 @@ def _steps() -> dict[str, Callable[[Sym], Sym]]:
     return {
         "expand": sympy.expand,
         "together": _numerator,
-        "cancel within functions": lambda d: _numerator(_tidy(d)),
-        "undoing exponentials": lambda d: _numerator(_undone(_tidy(_undone(d)))),
+        "cancel within functions": lambda d: _numerator(_factored(d)),
+        "undoing exponentials": lambda d: _numerator(_undone(_factored(_undone(d)))),
         "combining logarithms": _combine_logarithms,
         "rewriting by abs": lambda d: _numerator(d.rewrite(sympy.Abs)),
         "rewriting by exp": lambda d: _numerator(d.rewrite(sympy.exp)),
         "simplify": sympy.simplify,
-        "rewriting by exp and simplify": lambda d: sympy.simplify(_tidy(d).rewrite(sympy.exp)),
+        "rewriting by exp and simplify": lambda d: sympy.simplify(_factored(d).rewrite(sympy.exp)),
     }
 
 
@@ -167,16 +172,16 @@ def _undone(form: Sym) -> Sym:
     return form.replace(lambda node: isinstance(node, sympy.log) and node.args[0].has(sympy.exp), undo)
 
 
-def _tidy(form: Sym) -> Sym:
+def _factored(form: Sym) -> Sym:
     """Bring the arguments of functions and powers, from the inside out, to one fraction in factors."""
 
-    def tidied(node: Sym) -> Sym:
+    def factored(node: Sym) -> Sym:
         return node.func(*(sympy.factor(sympy.cancel(argument)) for argument in node.args))
 
     def has_inside(node: Sym) -> bool:
         return bool(node.is_Function or (node.is_Pow and not node.exp.is_Integer)) and not node.is_number
 
-    return sympy.expand_log(form.replace(has_inside, tidied))
+    return sympy.expand_log(form.replace(has_inside, factored))
 
 
 def _combine_logarithms(difference: Sym) -> Sym:
@@ -189,7 +194,7 @@ def _combine_logarithms(difference: Sym) -> Sym:
 
 
 def _snapped(expression: Sequence[Word], variables: Sequence[Sym], known: Sequence[Sym]) -> Iterator[tuple[str, Sym]]:
-    """Give forms of the expression in which every fitted constant has become an exact number."""
+    """Give forms of the expression in which every fitted constant is replaced by an exact number."""
     raw = build(expression, variables, _approximate)
     for manner, form in _written(raw, known):
         exact = _snap_all(form, known)
@@ -198,7 +203,7 @@ def _snapped(expression: Sequence[Word], variables: Sequence[Sym], known: Sequen
 
 
 def _written(raw: Sym, known: Sequence[Sym]) -> Iterator[tuple[str, Sym]]:
-    """Give all forms of an expression, each as it is and, where that differs, with whole turns taken off angles."""
+    """Give all forms of an expression, each unchanged and, if that differs, with whole turns removed from angles."""
     for manner, form in _forms(raw):
         yield manner, form
         turned = _without_turns(form, known)
@@ -221,7 +226,7 @@ def _snap_all(form: Sym, known: Sequence[Sym]) -> Sym | None:
     phases = {node.args[0].as_coeff_Add()[0] for node in form.atoms(*_PERIODIC)}
     exact = {}
     for number in form.atoms(sympy.Float):
-        # An angle's error does not grow with its turns, so what is added to one is held to an absolute tolerance.
+        # An angle's error does not grow with its turns, so phases have an absolute tolerance.
         scale = max(1.0, abs(float(number))) if number in phases else 1.0
         snapped = _snap(float(number), known, tolerance=SNAP_TOLERANCE / scale)
         if snapped is None:
@@ -284,7 +289,7 @@ def _is_near(value: float, exact: Sym, tolerance: float) -> bool:
 
 
 def _units() -> list[tuple[Sym, int]]:
-    """What constants are multiples of, simplest first, and up to which denominator."""
+    """Units whose fractions constants may be, simplest first, with the largest denominator of each."""
     one, pi, e = sympy.Integer(1), sympy.pi, sympy.E
     roots = [sympy.sqrt(n) for n in (2, 3, 5, 6, 7, 10)]
     logs = [sympy.log(n) for n in (2, 3, 5, 10)]

@@ -1,1 +1,1 @@
-"""One fit for the eye: figures, and a report as one HTML page."""
+"""Figures of one fit, and a report as one HTML page."""

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_POINTS = 2_000
-"""Rows that are drawn one by one; of more, their density is."""
+"""Most rows that are drawn as points; for more, their density is drawn. Chosen by hand."""
 MOST_LABELS = 24
-"""Formulas that are written beside one picture."""
+"""Most formulas written beside one figure: chosen by hand."""
 
 _WIDE = 6.0  # inches
 _LONGEST_FORMULA = 36
@@ -43,7 +43,7 @@ _LINE = 11.5  # points from one label to the next
 _MANY_TIMES = 30.0
 """Positive values are drawn on a logarithmic axis where the middle four fifths of them span more than this factor."""
 _PLAIN_SIZES = (1e-100, 1e100)
-"""Largest |value| that axes can show as they are."""
+"""Smallest and largest |value| that axes can show unscaled."""
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SIGNS = {
     "add": "+",
@@ -61,7 +61,7 @@ _SIGNS = {
     "expneg": "exp(−·)",
     "logabs": "log|·|",
 }
-"""What an operator is called in a tree, where that is not its name."""
+"""Labels of operators in a tree, if they differ from their names."""
 
 
 class FrontRow(Protocol):
@@ -92,7 +92,7 @@ def plot_front(equations: Sequence[FrontRow], chosen: int | None = None) -> Figu
 
     Raises:
         DataError: where there are no formulas.
-        SettingsError: where `chosen` is no place among them, or matplotlib is missing.
+        SettingsError: if `chosen` is not an index of a formula, or matplotlib is missing.
     """
     if not equations:
         raise DataError("`equations` must hold at least one formula to be drawn, but it is empty.")
@@ -223,12 +223,12 @@ def plot_tree(expression: Expression) -> Figure:
         texts = [_node(token, value) for token, value in zip(tokens, expression.constants, strict=True)]
         widths = [_width(text) for text in texts]
         level = 38.0 if max(depths) <= 10 else 28.0
-        places = np.array(_tidy(arities, widths, gap=9.0))
+        places = np.array(_layout(arities, widths, gap=9.0))
         x, y = places, -level * np.array(depths)
         # So wide a picture would be read by scrolling from side to side; on its side a tree takes a line for each leaf.
         step = max(widths) + 24.0
         if np.ptp(places) > 600.0 and np.ptp(places) > step * max(depths):
-            x, y = step * np.array(depths, float), -np.array(_tidy(arities, [16.0] * len(arities), gap=4.0))
+            x, y = step * np.array(depths, float), -np.array(_layout(arities, [16.0] * len(arities), gap=4.0))
         sides = max(widths) / 2 + 8.0
         size = np.ptp(x) + 2 * sides, np.ptp(y) + 30.0
         figure = Figure(figsize=(size[0] / _POINTS, size[1] / _POINTS))
@@ -537,11 +537,11 @@ class _Branch:
     right: list[float]
 
 
-def _tidy(arities: Sequence[int], sizes: Sequence[float], gap: float) -> list[float]:
-    """Return places of a prefix's nodes across the tree: parents amid their arguments, branches as near as they can be.
+def _layout(arities: Sequence[int], sizes: Sequence[float], gap: float) -> list[float]:
+    """Return coordinates of a prefix's nodes across the tree, by the layout of Reingold & Tilford (1981).
 
-    After Reingold and Tilford (1981): a subtree looks the same wherever it stands, and no two nodes of a depth are
-    nearer than half their sizes and `gap`.
+    Parents are centred over their arguments, equal subtrees have equal layouts, and two nodes of one depth are at least
+    half their sizes and `gap` apart.
     """
     waiting: list[_Branch] = []
     for arity, size in zip(reversed(arities), reversed(sizes), strict=True):

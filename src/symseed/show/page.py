@@ -100,7 +100,7 @@ class Measures:
         if not counts.any():
             return None
         y, weights = dataset.y[counts], dataset.weights[counts]
-        # In units of the largest value, so that squares neither overflow nor vanish.
+        # In units of the largest value, so that squares neither overflow nor underflow.
         unit = float(np.abs([y, predicted[counts]]).max()) or 1.0
         rest = y / unit - predicted[counts] / unit
         around = y / unit - np.average(y / unit, weights=weights)

@@ -1,4 +1,4 @@
-"""How pictures look: one style, labels that are never more than text, and matplotlib loaded only when one is drawn."""
+"""The style of all figures: colours, fonts, and labels as literal text; matplotlib is loaded only to draw."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from symseed.errors import SettingsError
 from symseed.text import one_line
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Those of Okabe and Ito, which people with any kind of colour blindness can tell apart, without the pale yellow."""
+"""The palette of Okabe and Ito, without its pale yellow: distinct with any kind of colour blindness."""
 GREY = "#555555"
 EDGE = "#999999"
 GRID = "#eeeeee"
 PAPER = "#ffffff"
 MISSING = "□"
-"""Drawn in place of a character that no font at hand has, or that moves the text around it."""
+"""Drawn in place of a character that no installed font has, or that moves the text around it."""
 
 _FONT = "DejaVu Sans"  # comes with matplotlib
 _OTHER_FONTS = (
     *("Noto Sans CJK JP", "Noto Sans CJK SC", "Hiragino Sans", "PingFang SC", "Microsoft YaHei", "Yu Gothic"),
     *("Malgun Gothic", "WenQuanYi Zen Hei", "Noto Sans Devanagari", "Noto Sans Thai", "Arial Unicode MS"),
 )
-"""Asked for characters that the first one lacks, where they are installed."""
+"""Fonts for characters that the first font lacks, used if they are installed."""
 _STYLE: dict[Any, Any] = {
     "axes.edgecolor": EDGE,
     "axes.formatter.limits": (-4, 5),
@@ -37,7 +37,7 @@ _STYLE: dict[Any, Any] = {
     "savefig.facecolor": "white",
     "svg.fonttype": "path",
     "svg.hashsalt": "symseed",  # or names inside the file would be random
-    "text.parse_math": False,  # a name is no formula
+    "text.parse_math": False,  # names are not formulas
     "text.usetex": False,
     "xtick.color": GREY,
     "ytick.color": GREY,
