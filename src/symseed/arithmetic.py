@@ -1,9 +1,9 @@
-"""Arithmetic whose last bit no processor changes: elementary functions of arrays, matrix products, linear algebra.
+"""Reproducible arithmetic, equal to the last bit on all processors: elementary functions, products, linear algebra.
 
-BLAS, LAPACK, NumPy's own functions and the C library have several versions of each, chosen by the processor, and these
-round differently. So what a fit computes goes through here, or through operations that IEEE 754 rounds in one way:
-+ - * / sqrt, comparisons, and sums by NumPy (`np.sum`, whose order depends on the shape alone). Where input is not
-finite, elementary functions have their usual limits; of what is solved, nothing is a number.
+BLAS, LAPACK, NumPy's own functions and the C library choose among several versions by the processor, which round
+differently. A fit therefore uses this module, or operations that IEEE 754 rounds in one way: + - * / sqrt, comparisons,
+and sums by NumPy (`np.sum`, whose order depends on the shape alone). For input that is not finite, elementary functions
+have their usual limits, and solutions of linear algebra are NaN.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def log(x: float) -> float: ...
 @overload
 def log(x: Floats) -> Floats: ...
 def log(x: float | Floats) -> float | Floats:
-    """Return the natural logarithm: -infinity of 0, and no number of what is negative."""
+    """Return the natural logarithm: -infinity at 0, NaN for negative numbers."""
     return _applied("log", x)
 
 
@@ -109,8 +109,7 @@ def least_squares(matrix: Floats, goal: Floats, cutoff: float | None = None) -> 
     """Return the shortest x for which matrix x comes nearest to a goal, (P,).
 
     Args:
-        cutoff: directions in which the matrix is smaller than this times its largest count as none; by default, where
-            they are rounding.
+        cutoff: share of the largest singular value below which singular values count as 0; by default, rounding.
     """
     rounding = _PRECISION * max(matrix.shape)
     return _core.least_squares(matrix, np.ascontiguousarray(goal), rounding if cutoff is None else cutoff)
@@ -122,13 +121,13 @@ class NormalSolution:
 
     solution: Floats
     inverse: Floats
-    """Of the normal matrix, (P, P)."""
+    """Inverse of the normal matrix, (P, P)."""
     smallest: float
-    """How much of a column the ones before it leave, at the least: near 0, columns are not independent."""
+    """Smallest share of a column outside the span of the columns before it: near 0, columns are dependent."""
 
 
 def normal_solution(matrix: Floats, goal: Floats) -> NormalSolution:
-    """Solve least squares, and say how sure each number is."""
+    """Solve least squares, and return the inverse of the normal matrix too."""
     return NormalSolution(*_core.normal_solution(matrix, np.ascontiguousarray(goal)))
 
 
@@ -142,11 +141,11 @@ class Direction:
     """The direction in which a matrix is smallest."""
 
     vector: Floats
-    """Of length 1."""
+    """Unit vector of the direction."""
     smallest: float
-    """The matrix's size there: its smallest singular value."""
+    """Smallest singular value of the matrix."""
     largest: float
-    """Its size where it is largest."""
+    """Largest singular value of the matrix."""
 
 
 def smallest_direction(matrix: Floats) -> Direction:

@@ -92,7 +92,7 @@ def digest(content: bytes) -> str:
 
 
 def json_text(values: Any) -> str:
-    """Return JSON that every reader takes: what is no finite number is null."""
+    """Return JSON that every reader accepts: numbers that are not finite become null."""
     return json.dumps(_with_nulls(values), allow_nan=False)
 
 

@@ -86,8 +86,8 @@ def _varied(variation: VariationSettings) -> SearchSettings:
 def _gegl(name: str, training: str, trainer: Trainer, queue: int) -> Method:
     return Method(
         name,
-        "Genetic expert-guided learning: one generation without selection on a queue of the best samples, and training "
-        f"on {training}",
+        "Genetic expert-guided learning (Ahn et al. 2020): one generation without selection on a queue of the best "
+        f"samples, and training on {training}",
         replace(
             _NGGP,
             trainer=trainer,
@@ -101,7 +101,11 @@ def _gegl(name: str, training: str, trainer: Trainer, queue: int) -> Method:
 
 def _generations() -> list[Method]:
     return [
-        Method(name, f"nggp with S = {count}.", replace(_NGGP, evolution=replace(_EVOLUTION, generations=count)))
+        Method(
+            name,
+            f"nggp with S = {count} generations per training step.",
+            replace(_NGGP, evolution=replace(_EVOLUTION, generations=count)),
+        )
         for count, name in GENERATIONS.items()
         if name not in ("dsr", "nggp")
     ]
@@ -109,7 +113,10 @@ def _generations() -> list[Method]:
 
 def _paper() -> list[Method]:
     return [
-        Method("nggp", "The paper's method: an LSTM seeds genetic programming; priority queue training."),
+        Method(
+            "nggp",
+            "The paper's method (Mundhenk et al. 2021): an LSTM seeds genetic programming; priority queue training.",
+        ),
         Method(
             "nggp-slp-her",
             "nggp with the soft length prior, the hierarchical entropy regulariser, and up to 100 tokens.",
@@ -139,7 +146,7 @@ def _beyond() -> list[Method]:
         ),
         Method(
             "nggp-plus",
-            "nggp better tuned, without completion: macros as mutations, ten queue pushes, evolution up to 100 tokens.",
+            "nggp tuned, without completion: macros as mutations, ten queue pushes, evolution up to 100 tokens.",
             plus,
             max_length=100,
         ),
@@ -228,8 +235,8 @@ def _default(plus: SearchSettings) -> list[Method]:
     return [
         Method(
             "default",
-            "What a user runs: searches with and without constants, completion, closed-form blocks, simple numbers, "
-            "and a choice by description length.",
+            "A portfolio for data of your own: searches with and without constants, completion, closed-form blocks, "
+            "simple numbers, and a choice by description length.",
             budget=budget,
             portfolio=whole,
         ),
@@ -246,7 +253,7 @@ def _baselines() -> list[Method]:
     return [
         Method(
             "dsr",
-            "Deep symbolic regression: the policy alone, trained by the risk-seeking policy gradient (risk 0.05).",
+            "Deep symbolic regression (Petersen et al. 2021): the policy alone, by risk-seeking gradient (risk 0.05).",
             replace(_POLICY_ONLY, trainer=RiskSeekingTrainer(risk=0.05)),
         ),
         Method(
@@ -255,9 +262,15 @@ def _baselines() -> list[Method]:
             replace(_POLICY_ONLY, policy=PolicySettings(learning_rate=0.001), trainer=RiskSeekingTrainer(risk=0.05)),
         ),
         Method(
-            "pqt", "The policy alone, trained by its priority queue.", replace(_POLICY_ONLY, trainer=QueueTrainer())
+            "pqt",
+            "The policy alone, trained by priority queue training (Abolafia et al. 2018).",
+            replace(_POLICY_ONLY, trainer=QueueTrainer()),
         ),
-        Method("vpg", "The policy alone, vanilla policy gradient.", replace(_POLICY_ONLY, trainer=VanillaTrainer())),
+        Method(
+            "vpg",
+            "The policy alone, trained by the vanilla policy gradient.",
+            replace(_POLICY_ONLY, trainer=VanillaTrainer()),
+        ),
         Method(
             "gp",
             "One long run of genetic programming from random trees.",
@@ -288,29 +301,40 @@ def _ablations() -> list[Method]:
     still = replace(PolicySettings(), learning_rate=0.0)
     slow = replace(PolicySettings(), learning_rate=0.0005)
     return [
-        Method("nggp-no-gp-samples", "No GP samples to train the policy.", replace(_NGGP, trains_on_elite=False)),
-        Method("nggp-no-rnn-samples", "Only GP samples to train the policy.", replace(_NGGP, trains_on_samples=False)),
-        Method("nggp-uniform-mutation", "(A): uniform mutation only.", _varied(_UNIFORM)),
-        Method("nggp-no-constraints", "(B): no inverse or trig constraint.", constraints=_NO_INVERSE_NO_TRIG),
+        Method("nggp-no-gp-samples", "nggp not trained on GP samples.", replace(_NGGP, trains_on_elite=False)),
+        Method("nggp-no-rnn-samples", "nggp trained on GP samples only.", replace(_NGGP, trains_on_samples=False)),
+        Method("nggp-uniform-mutation", "nggp with uniform mutation only (A).", _varied(_UNIFORM)),
         Method(
-            "nggp-uniform-mutation-no-constraints", "(A) and (B).", _varied(_UNIFORM), constraints=_NO_INVERSE_NO_TRIG
+            "nggp-no-constraints",
+            "nggp without inverse and trigonometry constraints (B).",
+            constraints=_NO_INVERSE_NO_TRIG,
+        ),
+        Method(
+            "nggp-uniform-mutation-no-constraints",
+            "nggp with uniform mutation only, without inverse and trigonometry constraints (A and B).",
+            _varied(_UNIFORM),
+            constraints=_NO_INVERSE_NO_TRIG,
         ),
         Method(
             "nggp-entropy-0",
-            "Entropy weight 0.",
+            "nggp with entropy weight 0.",
             replace(_NGGP, trainer=QueueTrainer(entropy=EntropySettings(weight=0.0))),
         ),
-        Method("nggp-lr-0", "(C): learning rate 0.", replace(_NGGP, policy=still)),
-        Method("nggp-random-seeds", "(D): random seeds to GP.", replace(_NGGP, seeds=Seeds.RANDOM)),
-        Method("nggp-lr-0-random-seeds", "(C) and (D).", replace(_NGGP, policy=still, seeds=Seeds.RANDOM)),
-        Method("nggp-pm-0.1", "Mutation probability 0.1.", _varied(replace(_VARIATION, mutation=0.1))),
-        Method("nggp-tournament-3", "Tournaments of 3.", _varied(replace(_VARIATION, tournament=3))),
-        Method("nggp-batch-1000", "Batches of 1,000.", replace(_NGGP, batch=1_000)),
-        Method("nggp-lr-0.0005", "Learning rate 0.0005.", replace(_NGGP, policy=slow)),
+        Method("nggp-lr-0", "nggp with learning rate 0 (C).", replace(_NGGP, policy=still)),
+        Method("nggp-random-seeds", "nggp from random trees (D).", replace(_NGGP, seeds=Seeds.RANDOM)),
+        Method(
+            "nggp-lr-0-random-seeds",
+            "nggp with learning rate 0 from random trees (C and D).",
+            replace(_NGGP, policy=still, seeds=Seeds.RANDOM),
+        ),
+        Method("nggp-pm-0.1", "nggp with mutation probability 0.1.", _varied(replace(_VARIATION, mutation=0.1))),
+        Method("nggp-tournament-3", "nggp with tournaments of 3.", _varied(replace(_VARIATION, tournament=3))),
+        Method("nggp-batch-1000", "nggp with batches of 1,000.", replace(_NGGP, batch=1_000)),
+        Method("nggp-lr-0.0005", "nggp with learning rate 0.0005.", replace(_NGGP, policy=slow)),
         *(
             Method(
                 f"{name}-corrected",
-                f"{name} in which evolution's best count less where the policy would hardly make them itself.",
+                f"{name} in which evolution's best count less if the policy makes them unlikely.",
                 replace(_NGGP, trainer=trainer, off_policy=OffPolicy.TRUNCATED),
             )
             for name, trainer in (("nggp-vpg", VanillaTrainer()), ("nggp-rspg", RiskSeekingTrainer(risk=0.02)))
@@ -322,7 +346,7 @@ def _ablations() -> list[Method]:
         ),
         Method(
             "nggp-whole-queue",
-            "Queue training as the paper states it: every good sample may enter, and the whole queue is learnt.",
+            "nggp with queue training as the paper states it: every good sample may enter, the whole queue is learnt.",
             replace(_NGGP, trainer=QueueTrainer(pushes=None, draws=None)),
         ),
     ]

@@ -29,7 +29,7 @@ def for_markdown(cell: str) -> str:
 
 
 def for_html(text: str) -> str:
-    """Return a text for a page in HTML: escaped, and without what is no character."""
+    """Return a text for a page in HTML: escaped, and without control characters and lone surrogates."""
     # Neither control characters nor halves of pairs may be in a file, and marks of direction would turn what follows.
     return html.escape("".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in text))
 

@@ -6,5 +6,5 @@ import importlib.metadata
 
 
 def version() -> str:
-    """Return it as text, such as 0.2.0."""
+    """Return the installed version as text, such as 0.2.0."""
     return importlib.metadata.version("symseed")

@@ -30,7 +30,7 @@ FORMATS = ("svg", "png")
 _DASHES = ("-", "--", ":", "-.")
 _MARKERS = "os^vDPX"
 _SHORTEST = 1e-3
-"""Seconds: a time below is drawn as this, for 0 has no place on a logarithmic axis."""
+"""Seconds below which times are drawn as this: a logarithmic axis has no 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,11 @@ class Plot:
     """A picture that can be drawn of records."""
 
     name: str
-    """Of its file, without the ending."""
+    """Name of the file, without its ending."""
     needs: str
-    """The records without which there is nothing to draw."""
+    """The records that the plot needs, in words."""
     draw: Callable[[Sequence[RunRecord], Sequence[str]], Figure | None]
-    """Takes all records and the methods to compare, those that have records where it is empty."""
+    """Draws all records for the methods to compare; if no method is given, for those that have records."""
 
 
 def save(
@@ -268,7 +268,7 @@ def _draw_line(axes: Axes, points: _Points, levels: Sequence[float], place: int,
     aside = 0.06 * (place - (count - 1) / 2)  # or bars would hide each other
     below = [mean - low for mean, (low, _) in points.values()]
     above = [high - mean for mean, (_, high) in points.values()]
-    is_again = place >= len(COLOURS)  # then a colour has been had, and lines are told apart by more
+    is_again = place >= len(COLOURS)  # colours repeat, so lines differ in dashes too
     return axes.errorbar(
         [levels.index(level) + aside for level in points],
         [mean for mean, _ in points.values()],

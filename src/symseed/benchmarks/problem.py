@@ -85,4 +85,4 @@ def harmonic32(X: Floats) -> Floats:
 
 
 FUNCTIONS: Mapping[str, Function] = types.MappingProxyType({"harmonic": harmonic, "harmonic32": harmonic32})
-"""Targets that are no expression of operators, by the name that the catalogue uses."""
+"""Targets that operators cannot express, by their names in the catalogue."""

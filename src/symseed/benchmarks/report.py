@@ -1,7 +1,7 @@
 """Recovery rates from records of runs, beside those of the paper: as text, Markdown, CSV or JSON.
 
 `benchmarks/paper.toml` has the paper's figures. A run that failed counts as a run that did not recover its target.
-Intervals are of 95 %: Wilson's for a rate; those of a mean or a difference of rates are put together from these.
+Intervals are of 95 %: Wilson's score interval for a rate, and combinations of these for a mean or a difference.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _Z = statistics.NormalDist().inv_cdf(0.975)
 
 
 Figures: TypeAlias = Mapping[str, Mapping[str, float]]
-"""By method, and then by problem or set."""
+"""Numbers by method, and then by problem or set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Paper:
     """The paper's figures: recovery rates in percent, by method and then by problem or by set; errors and times."""
 
     runs: int
-    """How many of each method and problem `summary` is of."""
+    """Number of runs per method and problem in `summary`."""
     problems: Figures
     summary: Figures
     nguyen_plain: Mapping[str, float]
@@ -84,7 +84,7 @@ class Paper:
     jin: Figures
     """Mean root-mean-square errors, by method and problem."""
     neat: Figures
-    """Medians of the same."""
+    """Median root-mean-square errors, by method and problem."""
     hard_cases: Figures
     """Smallest normalised mean square errors, by method and problem."""
     runtime: Mapping[str, float]
@@ -102,14 +102,14 @@ class Row:
     passes_reference: int
     """Runs that pass the released code's test."""
     runs: int
-    """All of them, those that failed included."""
+    """Number of runs, failed ones included."""
     failed: int
     interval: tuple[float, float]
     """95 % interval of the recovery rate, in percent."""
     charged: float | None
-    """Median of the runs that did not fail, None where all did."""
+    """Median number of charged expressions of the runs that did not fail; None if all did."""
     cpu_seconds: float | None
-    """Likewise."""
+    """Median CPU seconds of the runs that did not fail; None if all did."""
     paper: float | None
     """The paper's recovery rate in percent, None where it has none."""
 
@@ -130,11 +130,11 @@ class SetMean:
 
     recovered: float | None
     reference: float | None
-    """By the released code's test."""
+    """Mean recovery rate by the released code's test."""
     paper: float | None
-    """Over the whole set."""
+    """The paper's mean recovery rate over the whole set."""
     covered: int
-    """How many of the set's problems have runs."""
+    """Number of problems of the set that have runs."""
     size: int
     interval: tuple[float, float] | None
     """95 % interval of `recovered` over other runs on the same problems."""
@@ -364,7 +364,7 @@ def comparisons(built: Report) -> list[Comparison]:
         for key, mean in summary.means.items():
             if mean.is_complete and mean.paper is not None:
                 assert mean.recovered is not None, "the set has runs"
-                assert mean.interval is not None, "likewise"
+                assert mean.interval is not None, "a mean has an interval"
                 half = figures.intervals[key]
                 theirs = mean.paper, (mean.paper - half, mean.paper + half)
                 found.append(_comparison(summary.method, key, (mean.recovered, mean.interval), theirs))

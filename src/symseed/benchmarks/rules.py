@@ -61,7 +61,7 @@ def parse(texts: Sequence[str], variables: int) -> Rules:
     """Read one rule for each variable, or one rule for all of them.
 
     Raises:
-        SettingsError: saying which text is no rule, or why the rules make no table.
+        SettingsError: saying which text cannot be read, or why the rules do not make a table.
     """
     rules = [_parse(text) for text in texts]
     if len(rules) == 1:

@@ -36,7 +36,7 @@ from symseed.search import Budget, Step, StopReason, search
 SCHEMA = 1
 FILE = "records.jsonl"
 _MOST_BYTES = 2**31
-"""Bytes of a file of records: about a kilobyte a run."""
+"""Most bytes of a file of records that are read: a run takes about a kilobyte."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -47,13 +47,13 @@ class RunKey:
     method: str
     seed: int
     draw: int = 0
-    """Which data: 0 is that of the authors' released code."""
+    """Index of the draw of data: 0 is that of the authors' released code."""
     expressions: int = 2_000_000
-    """The budget."""
+    """Budget in charged expressions."""
     seconds: float | None = None
-    """The budget in time, where there is one: CPU seconds, so that other work on the machine takes nothing away."""
+    """Budget in CPU seconds, which other work on the machine does not reduce; None: no limit."""
     noise: float = 0.0
-    """Standard deviation of what is added to the training target, over its root mean square."""
+    """Standard deviation of the noise in the training target, over the target's root mean square."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +80,14 @@ class RunRecord:
     unique: int
     steps: int
     cpu_seconds: float
-    """Of the search."""
+    """CPU seconds of the search."""
     check_seconds: float
-    """Of asking whether the answer is the target."""
+    """Seconds of the check whether the answer is the target."""
     reason: str
     error: str
     """Empty, or why the run has no result."""
     lookups: int = 0
-    """Of completion: no evaluations, but work that is not to be hidden."""
+    """Number of look-ups of completion, which do not count as evaluations."""
     hits: int = 0
     splices: int = 0
     seconds: float | None = None
@@ -207,7 +207,7 @@ def _execute(key: RunKey, checker: Checker) -> RunRecord:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What either kind of method gives."""
+    """The result of a method, be it a search or a portfolio."""
 
     best: Expression
     last: Step | Turn
@@ -339,9 +339,9 @@ def run_many(
     """Do the runs that the store does not have, `jobs` at a time.
 
     Args:
-        done: is told of each run as it ends.
-        executor: where they are done, such as a cluster that has the interface of `concurrent.futures`; None: in
-            processes of this machine, of which each has a core of its own and may die without harm to the others.
+        done: called with the record of each run as it ends.
+        executor: executor of the runs, such as a cluster with the interface of `concurrent.futures`; None: processes of
+            this machine, each with its own core, which may die without harm to the others.
     """
     check_at_least("jobs", jobs, 1)
     known = {record.key for record in store.read()}
@@ -426,7 +426,7 @@ def _run_alone(key: RunKey) -> RunRecord:
 
 
 _checker: Checker | None = None
-"""Of a worker process: it lives as long as that does."""
+"""Checker of a worker process, which lives as long as the process."""
 
 
 def _cores() -> list[int | None]:

@@ -1,4 +1,4 @@
-"""What is allowed: lengths, constraints, priors and physical dimensions, compiled for one native walker."""
+"""The search space: lengths, constraints, priors and physical dimensions, compiled for one native walker."""
 
 from __future__ import annotations
 

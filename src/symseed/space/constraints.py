@@ -1,7 +1,7 @@
-"""Constraints: what no expression of a search space may be.
+"""Constraints: conditions on every expression of a search space.
 
-A constraint says itself in terms of six kinds of rule (`Relation`, `Limit`, ..., `Dimensional`), which the core
-compiles into tables that one walker reads. Sampling and evolution therefore cannot disagree about them.
+A constraint is expressed in six kinds of rule (`Relation`, `Limit`, ..., `Dimensional`), which the core compiles into
+tables for one walker. Sampling and evolution therefore apply the same rules.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Dimensional:
     """Each expression has the physical dimension of the target."""
 
     terminals: tuple[tuple[int, ...], ...]
-    """Exponents of each token's dimension; those of operators say nothing."""
+    """Exponents of each token's dimension; those of operators are ignored."""
     target: tuple[int, ...]
     constants_are_free: bool
 
@@ -324,7 +324,7 @@ class ArgumentSizes:
 
     operator: str
     most: tuple[int, ...]
-    """For each argument; -1 is no limit."""
+    """Most tokens of each argument; -1: no limit."""
 
     def rules(self, library: Library) -> Sequence[Rule]:
         """Return a size for each argument that is limited."""

@@ -1,4 +1,4 @@
-"""Priors: soft preferences that act on sampling only. They add to logits and never forbid."""
+"""Priors: soft preferences of sampling, which are added to logits and forbid nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class SoftLength:
     variance: float = 5.0
 
     def __post_init__(self) -> None:
-        """Refuse what is no distribution."""
+        """Refuse values that do not define a distribution."""
         if not self.variance > 0.0:
             raise SettingsError(f"`variance` of the soft length prior must be above 0, but it is {self.variance}.")
         if not np.isfinite(self.location):

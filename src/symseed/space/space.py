@@ -18,14 +18,14 @@ from symseed.space.constraints import PAPER, Constraint, Dimensional
 from symseed.space.priors import SoftLength, UniformArity
 
 _PREFIXES_TRIED = 20_000
-"""How many beginnings are looked at before a space is called empty."""
+"""Most prefixes examined before a space is called empty: chosen by hand."""
 _WALKS = 1_000
-"""How often a walk that ended where nothing is allowed is begun again."""
+"""Most restarts of a walk that met a dead end: chosen by hand."""
 
 
 @dataclass(frozen=True)
 class SearchSpace:
-    """All that is allowed. Defaults are the paper's.
+    """The set of legal expressions. Defaults are the paper's.
 
     Raises:
         SpaceError: where no expression at all is allowed; it shows which constraint forbids what.
@@ -51,7 +51,7 @@ class SearchSpace:
 
     @functools.cached_property
     def rules(self) -> _core.Rules:
-        """What the core reads."""
+        """The rules as the core reads them."""
         return self._compile(self.constraints, self.min_length, self.max_length)
 
     def _compile(self, constraints: Sequence[Constraint], min_length: int, max_length: int) -> _core.Rules:
