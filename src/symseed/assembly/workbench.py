@@ -10,7 +10,7 @@ from symseed import arithmetic
 from symseed.arrays import Floats
 from symseed.completion.backsolve import Backsolver
 from symseed.data import Dataset
-from symseed.errors import SettingsError
+from symseed.errors import check_at_least
 from symseed.language import Row, Writer
 from symseed.search.budget import IsLate
 
@@ -44,9 +44,7 @@ class AssemblySettings:
         """Refuse what cannot run."""
         at_least_one = ("features", "more_features", "samples")
         for name in (*at_least_one, "paired", "newer", "framed", "matches", "promising"):
-            value, least = getattr(self, name), int(name in at_least_one)
-            if value < least:
-                raise SettingsError(f"`{name}` of assembly must be at least {least}, but it is {value}.")
+            check_at_least(name, getattr(self, name), int(name in at_least_one), of="assembly")
 
 
 @dataclass(frozen=True, slots=True)

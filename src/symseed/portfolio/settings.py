@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from symseed.assembly import AssemblySettings
-from symseed.errors import SettingsError
+from symseed.errors import SettingsError, check_at_least
 from symseed.language import Library, Writer
 from symseed.portfolio.track import Track
 from symseed.space import Constraint, Dimensions
@@ -43,8 +43,7 @@ class PortfolioSettings:
         if not self.tracks:
             raise SettingsError("A portfolio needs at least one track, but there is none.")
         for name in ("every", "enlarged", "parts", "simplified", "epoch", "samples"):
-            if getattr(self, name) < 1:
-                raise SettingsError(f"`{name}` of a portfolio must be at least 1, but it is {getattr(self, name)}.")
+            check_at_least(name, getattr(self, name), 1, of="a portfolio")
 
     def with_max_length(self, longest: int) -> PortfolioSettings:
         """Return these settings with formulas of at most `longest` tokens."""

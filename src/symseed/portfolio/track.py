@@ -11,7 +11,7 @@ import numpy as np
 
 from symseed.completion import CompletionCounts
 from symseed.data import Dataset
-from symseed.errors import SettingsError
+from symseed.errors import check_at_least
 from symseed.language import Library, Population, Row, Writer
 from symseed.language.tokens import literal
 from symseed.portfolio.pool import SOLVED_NMSE
@@ -44,8 +44,7 @@ class Track:
     def __post_init__(self) -> None:
         """Refuse what cannot run."""
         for name in ("max_length", "rounds", "first_turn"):
-            if getattr(self, name) < 1:
-                raise SettingsError(f"`{name}` of a track must be at least 1, but it is {getattr(self, name)}.")
+            check_at_least(name, getattr(self, name), 1, of="a track")
 
     def library(self, whole: Library) -> Library:
         """Return the tokens of the track's formulas."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from symseed import methods
 from symseed.data.losses import Loss
-from symseed.errors import SettingsError
+from symseed.errors import SettingsError, did_you_mean
 from symseed.language.tokens import ALIASES, OPERATORS, Token, custom
 from symseed.methods import Method
 from symseed.portfolio.settings import PortfolioSettings
@@ -265,7 +265,6 @@ def _named(name: Any, argument: str, arity: int) -> Token:
     known = {name: OPERATORS[ALIASES.get(name, name)] for name in (*OPERATORS, *ALIASES)}
     if not isinstance(name, str) or name not in known:
         fitting = [other for other, token in known.items() if token.arity == arity]
-        close = difflib.get_close_matches(str(name), fitting, n=1)
-        hint = f" Did you mean `{close[0]}`?" if close else ""
+        hint = did_you_mean(name, fitting)
         raise SettingsError(f"`{argument}` has `{name}`, but must be of {', '.join(fitting)}.{hint}")
     return known[name]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symseed.errors import SettingsError
+from symseed.errors import check_at_least
 
 
 class Stream(enum.Enum):
@@ -50,6 +50,5 @@ class SearchSeeds:
         Raises:
             SettingsError: if it is negative.
         """
-        if seed < 0:
-            raise SettingsError(f"`seed` must be at least 0, but it is {seed}.")
+        check_at_least("seed", seed, 0)
         return cls(*(int(word) for word in np.random.SeedSequence(seed).generate_state(5, np.uint64)))
