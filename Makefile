@@ -6,6 +6,13 @@ SOURCES := $(shell find src CMakeLists.txt pyproject.toml README.md LICENSE -typ
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 ASAN_LIBRARIES = $(shell $${CXX:-c++} -print-file-name=libasan.so):$(shell $${CXX:-c++} -print-file-name=libstdc++.so)
 
+# On Linux, auditwheel checks what the wheel needs of the system, and names the oldest glibc that has it (manylinux).
+ifeq ($(shell uname -s),Linux)
+REPAIR_WHEEL = PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist build/wheel/*.whl
+else
+REPAIR_WHEEL = cp build/wheel/*.whl dist
+endif
+
 .PHONY: help demo test lint docs perf recipe sanitize wheel clean
 
 help:  ## Say what can be made
@@ -44,8 +51,11 @@ sanitize: $(VENV)/installed $(VENV)/test-tools  ## Run the core's tests with add
 	  scoring/test_evaluation.py scoring/test_fitting.py scoring/test_regression.py search/test_policy.py \
 	  search/test_variation.py space)
 
-wheel: $(VENV)/build-tools  ## Build a wheel into dist/
-	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+wheel: $(VENV)/build-tools $(VENV)/wheel-tools  ## Build a wheel into dist/ that installs without a compiler
+	rm -rf build/wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheel .
+	mkdir -p dist
+	$(REPAIR_WHEEL)
 
 clean:  ## Remove everything that was built
 	rm -rf $(VENV) build dist

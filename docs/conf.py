@@ -33,7 +33,10 @@ napoleon_use_ivar = True
 # network; so are those of the inside: the native module, and what a watcher of turns is told.
 nitpick_ignore_regex = [
     ("py:.*", r"(?!symseed\.).*"),
-    ("py:class", r"symseed\.(_core|regressor\.(target|front)|language\.functions|data\.backend)\..*"),
+    (
+        "py:class",
+        r"symseed\.(_core|regressor\.(target|front|fitting)|portfolio\.states|language\.functions|data\.backend)\..*",
+    ),
 ]
 
 copybutton_prompt_text = "$ "

@@ -568,7 +568,7 @@ def _completion(source: Source) -> str:
     return (
         report.piped(["Method", "Draw", "Recovered", *titles], rates)
         + "\n"
-        + report.piped(["Method", "Draw", "CPU s", "Charged", "Look-ups", "Hits", "Splices"], costs)
+        + report.piped(["Method", "Draw", "CPU s", "Expressions", "Look-ups", "Hits", "Splices"], costs)
     )
 
 

@@ -6,19 +6,17 @@ data. A linear model of all ten columns is fitted for comparison.
 
 from __future__ import annotations
 
-import pandas as pd
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import train_test_split
 
-from symseed import SymbolicRegressor
-from symseed.data import tables
+from symseed import SymbolicRegressor, read_table
 
 
 def main() -> None:
     """Run the search and compare the formula with a linear model."""
-    table = tables.read("diabetes", target="progression")
-    data = pd.DataFrame(table.X, columns=table.names)
-    seen, unseen, y_seen, y_unseen = train_test_split(data, table.y, test_size=1 / 3, random_state=0)
+    data = read_table("diabetes").frame
+    y = data.pop("progression")
+    seen, unseen, y_seen, y_unseen = train_test_split(data, y, test_size=1 / 3, random_state=0)
     model = SymbolicRegressor(max_evals=50_000, random_state=0).fit(seen, y_seen)
     linear = LinearRegression().fit(seen, y_seen)
     print("progression =", model.best_)

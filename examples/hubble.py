@@ -6,17 +6,16 @@ The table ships with symseed. It has distances in megaparsecs, as estimated in 1
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
-from symseed import SymbolicRegressor
-from symseed.data import tables
+from symseed import SymbolicRegressor, read_table
 
 
 def find() -> SymbolicRegressor:
     """Search for a formula for the velocity of a nebula in terms of its distance."""
-    table = tables.read("hubble", target="velocity_km_s")
-    data = pd.DataFrame(table.X, columns=table.names)
-    return SymbolicRegressor(max_evals=100_000, random_state=0).fit(data, table.y)
+    data = read_table("hubble").frame
+    return SymbolicRegressor(maxsize=12, max_evals=100_000, random_state=0).fit(
+        data[["distance_mpc"]], data["velocity_km_s"]
+    )
 
 
 def main() -> None:
@@ -25,7 +24,7 @@ def main() -> None:
     print("    error     velocity_km_s =")
     for equation in model.pareto_front_:
         mark = ">>>" if equation is model.best_ else "   "
-        print(f"{mark} {np.sqrt(equation.loss):3.0f} km/s  {str(equation)[:60]}")
+        print(f"{mark} {np.sqrt(equation.loss):3.0f} km/s  {equation}")
 
 
 if __name__ == "__main__":

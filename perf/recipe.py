@@ -3,7 +3,7 @@
     python perf/recipe.py              # count the files, build the copy, run the tests of operators in it
     python perf/recipe.py --count      # count the files only
 
-`twofold` is an expansion of other operators, `atan` is not. Building takes minutes, and needs what `make` installs.
+`twofold` is an expansion of other operators, `sech` is not. Building takes minutes, and needs what `make` installs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-MOST_FILES = {"twofold": 3, "atan": 4}
+MOST_FILES = {"twofold": 3, "sech": 4}
 """Files of `src` that each may change."""
 TESTS = (
     *("test_operators.py", "export", "language", "recovery", "show", "scoring/test_evaluation.py"),
@@ -82,33 +82,32 @@ EDITS = {
         twin("twofold", "lambda a: a + a, (_constant(2.0),)"),
         after("tests/reference.py", '    "square": 2,', '    "twofold": 1,'),
     ),
-    "atan": (
+    "sech": (
         *struct(
-            "atan",
+            "sech",
             "  static constexpr int arity = 1, complexity = 4;\n"
             "  static constexpr Action action = kPure;\n"
-            "  static Vec value(Vec) { return splat(kNan); }\n"
-            "  static double exact(double a) { return elementary::atan(a); }\n"
-            "  static Vec slope(Vec a, Vec) { return 1.0 / (1.0 + a * a); }\n",
+            "  static Vec value(Vec a) { return 1.0 / cosh(a); }\n"
+            "  static double exact(double a) { return 1.0 / elementary::cosh(a); }\n"
+            "  static Vec slope(Vec a, Vec f) { return -f * tanh(a); }\n",
         ),
-        after(LANGUAGES, '        "abs": Form("fabs({a})"),', '        "atan": Form("atan({a})"),'),
-        after(LANGUAGES, '        "abs": Form("np.abs({a})"),', '        "atan": Form("np.arctan({a})"),'),
-        after(LANGUAGES, '        "abs": Form("abs({a})"),', '        "atan": Form("atan({a})"),'),
-        after(LANGUAGES, '        "abs": Form("ABS({a})"),', '        "atan": Form("ATAN({a})"),'),
-        after(LIBRARIES, '        "abs": sympy.Abs,', '        "atan": sympy.atan,'),
-        after(LIBRARIES, '        "abs": torch.abs,', '        "atan": torch.atan,'),
-        after(LIBRARIES, '        "abs": node("Abs"),', '        "atan": node("Atan"),'),
-        after(LIBRARIES, '            "abs": abs,', '            "atan": self._context.atan,'),
-        *listed("atan"),
-        twin("atan", "np.arctan, (lambda a: 1.0 / (1.0 + a * a),)"),
-        Edit("tests/notations.py", '"TANH": np.tanh}', '"TANH": np.tanh, "ATAN": np.arctan}'),
-        Edit("tests/notations.py", '"tanh": np.tanh, ', '"tanh": np.tanh, "atan": np.arctan, '),
-        Edit("tests/export/test_exporting.py", '"im", "atan2")', '"im", "atan", "atan2")'),
-        Edit(
-            "tests/scoring/test_evaluation.py",
-            '("tan", "tanh", "sigmoid"), 4)',
-            '("tan", "tanh", "sigmoid", "atan"), 4)',
+        after(LANGUAGES, '        "abs": Form("fabs({a})"),', '        "sech": Form("1.0 / cosh({a})", PRODUCT),'),
+        after(LANGUAGES, '        "abs": Form("np.abs({a})"),', '        "sech": Form("1.0 / np.cosh({a})", PRODUCT),'),
+        after(LANGUAGES, '        "abs": Form("abs({a})"),', '        "sech": Form("1.0 / cosh({a})", PRODUCT),'),
+        after(LANGUAGES, '        "abs": Form("ABS({a})"),', '        "sech": Form("SECH({a})"),'),
+        after(LIBRARIES, '        "abs": sympy.Abs,', '        "sech": sympy.sech,'),
+        after(LIBRARIES, '        "abs": torch.abs,', '        "sech": lambda a: 1.0 / torch.cosh(a),'),
+        after(
+            LIBRARIES,
+            '        "abs": node("Abs"),',
+            '        "sech": lambda a: divide(graph.number(1.0), graph("Cosh", a)),',
         ),
+        after(LIBRARIES, '            "abs": abs,', '            "sech": self._context.sech,'),
+        *listed("sech"),
+        twin("sech", "lambda a: 1.0 / np.cosh(a), (lambda a: -np.tanh(a) / np.cosh(a),)"),
+        Edit("tests/notations.py", '"TANH": np.tanh}', '"TANH": np.tanh, "SECH": lambda a: 1.0 / np.cosh(a)}'),
+        Edit("tests/export/test_exporting.py", '"im", "atan2"', '"im", "sech", "atan2"'),
+        Edit("tests/scoring/test_evaluation.py", '("tan", "tanh", "sigmoid"', '("tan", "tanh", "sigmoid", "sech"'),
     ),
 }
 
@@ -145,7 +144,7 @@ def main() -> None:
         pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps"]
         subprocess.run([*pip, "--no-build-isolation", "--target", str(folder / "site"), "."], cwd=folder, check=True)
         tests = [str(folder / "tests" / test) for test in TESTS]
-        # Not this script once more; and onnxruntime, where it is installed, has no Atan of float64.
+        # Not this script once more; and onnxruntime, where it is installed, has no Cosh of float64.
         chosen = ["-k", "not by_the_recipe and not onnxruntime"]
         command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", *chosen, *tests]
         environment = {**os.environ, "PYTHONPATH": str(folder / "site")}

@@ -8,6 +8,7 @@ throws where a function is not defined.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -112,8 +113,21 @@ def _excel_power(a: Value, b: Value) -> Value:
     return np.power(a, b)
 
 
+def _gamma(a: Value) -> Value:
+    try:
+        return math.gamma(a)
+    except (ValueError, OverflowError):
+        return np.nan
+
+
 _EXCEL_PLAIN: dict[str, Callable[..., Value]] = {
     **{"SIN": np.sin, "COS": np.cos, "TAN": np.tan, "EXP": np.exp, "LN": np.log, "SQRT": np.sqrt, "TANH": np.tanh},
+    **{"ASIN": np.arcsin, "ACOS": np.arccos, "ATAN": np.arctan, "SINH": np.sinh, "COSH": np.cosh, "ASINH": np.arcsinh},
+    **{"ACOSH": np.arccosh, "ATANH": np.arctanh, "LOG10": np.log10, "SIGN": np.sign, "MOD": np.mod},
+    "LOG": lambda a, base: np.log2(a) if base == 2.0 else np.log(a) / np.log(base),
+    "ATAN2": lambda x, y: np.arctan2(y, x) if x != 0.0 or y != 0.0 else np.nan,
+    "ERF": math.erf,
+    "GAMMA": lambda a: _gamma(a),
     **{"ABS": np.abs, "INT": np.floor, "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide},
     "^": _excel_power,
 }
@@ -129,7 +143,7 @@ def excel(formula: str) -> Callable[[Mapping[str, float | str]], float]:
         return {sign: _EXCEL_FUNCTIONS[sign] for sign in signs}
 
     def compared() -> Node:
-        return _left(total, reader, {"=": lambda a, b: a == b})
+        return _left(total, reader, {"=": lambda a, b: a == b, "<": np.less, ">": np.greater})
 
     def total() -> Node:
         return _left(product, reader, some("+", "-"))
@@ -225,6 +239,16 @@ _JULIA_GLOBALS: Scope = {
     "tan": _defined(np.tan, np.isinf),
     "log": _defined(np.log, lambda value: value < 0),
     "sqrt": _defined(np.sqrt, lambda value: value < 0),
+    **{"sinh": np.sinh, "cosh": np.cosh, "asinh": np.arcsinh, "expm1": np.expm1, "cbrt": np.cbrt, "hypot": np.hypot},
+    **{"floor": np.floor, "ceil": np.ceil, "sign": np.sign, "mod": np.mod, ":erf": math.erf, ":tgamma": _gamma},
+    "atan": lambda *values: np.arctan(*values) if len(values) == 1 else np.arctan2(*values),
+    "asin": _defined(np.arcsin, lambda value: abs(value) > 1),
+    "acos": _defined(np.arccos, lambda value: abs(value) > 1),
+    "acosh": _defined(np.arccosh, lambda value: value < 1),
+    "atanh": _defined(np.arctanh, lambda value: abs(value) > 1),
+    "log2": _defined(np.log2, lambda value: value < 0),
+    "log10": _defined(np.log10, lambda value: value < 0),
+    "log1p": _defined(np.log1p, lambda value: value < -1),
 }
 
 
@@ -255,7 +279,7 @@ def _julia_expression(text: str) -> Node:
         return node
 
     def compared() -> Node:
-        return _left(total, reader, {"<": np.less})
+        return _left(total, reader, {"<": np.less, ">": np.greater})
 
     def total() -> Node:
         return _left(product, reader, {"+": np.add, "-": np.subtract})
@@ -311,6 +335,8 @@ def julia(source: str) -> Callable[..., float]:
 
 
 def _julia_step(line: str) -> Callable[[Scope], None]:
+    if foreign := re.fullmatch(r"(\w+)\(a\) = ccall\(\((:\w+), Base.Math.libm\), Float64, \(Float64,\), a\)", line):
+        return lambda scope: scope.update({foreign[1]: scope[foreign[2]]})
     if helper := re.fullmatch(r"(\w+)\(([a-z, ]+)\) = (.*)", line):
         name, names, body = helper[1], helper[2].split(", "), _julia_expression(helper[3])
         return lambda scope: scope.update({name: _closure(names, body, scope)})

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import scipy.special
 
 from symseed import Expression, Failure, Library, Population
 from symseed.language.functions import Expansion
@@ -61,6 +62,34 @@ def _constant(value: float) -> Function:
     return lambda a, *_: np.full_like(a, value)
 
 
+def _each(function: Callable[[float], float]) -> Function:
+    """Return a function of numbers as one of arrays."""
+    return np.vectorize(function, otypes=[np.float64])
+
+
+def _gamma(a: Floats) -> Floats:
+    """Return gamma(a), with the flags of the C library's."""
+    is_pole = (a < 0.0) & (a == np.floor(a))
+    is_ordinary = ~is_pole & (np.abs(a) > 2.0**-54) & (a < 171.62) & (a > -200.0)
+    value = _each(math.gamma)(np.where(is_ordinary, a, 1.0))
+    value = np.where(np.abs(a) > 2.0**-54, value, np.divide(1.0, np.where(np.abs(a) > 2.0**-54, 1.0, a)))
+    value = np.where(is_pole, np.sqrt(np.where(is_pole, -1.0, 1.0)), value)
+    value = np.where(a >= 171.62, np.exp(np.where(a >= 171.62, 1e3, 0.0)), value)
+    is_lost = (a <= -200.0) & ~is_pole
+    return np.where(is_lost, np.exp(np.where(is_lost, -1e3, 0.0)), value)
+
+
+def _angle(a: Floats, b: Floats) -> Floats:
+    """Return the angle of (b, a), with the flag of a quotient that is too small, about which NumPy is silent."""
+    is_small = np.abs(a) < b
+    np.divide(np.where(is_small, a, 0.0), np.where(is_small, b, 1.0))
+    return np.arctan2(a, b)
+
+
+def _nothing(a: Floats, *_: Floats) -> Floats:
+    return np.zeros_like(a)
+
+
 OPERATORS: dict[str, Operator] = {
     "add": Operator(lambda a, b: a + b, (_constant(1.0), _constant(1.0))),
     "sub": Operator(lambda a, b: a - b, (_constant(1.0), _constant(-1.0))),
@@ -89,11 +118,43 @@ OPERATORS: dict[str, Operator] = {
     "sigmoid": Operator(lambda a: 1.0 / (1.0 + np.exp(-a)), (lambda a: 0.25 / np.cosh(a / 2.0) ** 2,)),
     "expneg": Operator(lambda a: np.exp(-a), (lambda a: -np.exp(-a),), is_transcendental=True),
     "logabs": Operator(lambda a: np.log(np.abs(a)), (lambda a: 1.0 / a,), is_transcendental=True),
+    "asin": Operator(np.arcsin, (lambda a: 1.0 / np.sqrt(1.0 - a * a),), is_transcendental=True),
+    "acos": Operator(np.arccos, (lambda a: -1.0 / np.sqrt(1.0 - a * a),), is_transcendental=True),
+    "atan": Operator(np.arctan, (lambda a: 1.0 / (1.0 + a * a),), is_transcendental=True),
+    "sinh": Operator(np.sinh, (np.cosh,), is_transcendental=True),
+    "cosh": Operator(np.cosh, (np.sinh,), is_transcendental=True),
+    "asinh": Operator(np.arcsinh, (lambda a: 1.0 / np.sqrt(1.0 + a * a),), is_transcendental=True),
+    "acosh": Operator(np.arccosh, (lambda a: 1.0 / np.sqrt(a * a - 1.0),), is_transcendental=True),
+    "atanh": Operator(np.arctanh, (lambda a: 1.0 / (1.0 - a * a),), is_transcendental=True),
+    "log2": Operator(np.log2, (lambda a: 1.0 / (a * math.log(2.0)),), is_transcendental=True),
+    "log10": Operator(np.log10, (lambda a: 1.0 / (a * math.log(10.0)),), is_transcendental=True),
+    "log1p": Operator(np.log1p, (lambda a: 1.0 / (1.0 + a),), is_transcendental=True),
+    "expm1": Operator(np.expm1, (np.exp,), is_transcendental=True),
+    "cbrt": Operator(np.cbrt, (lambda a: 1.0 / (3.0 * np.cbrt(a) ** 2),)),
+    "erf": Operator(_each(math.erf), (lambda a: 2.0 / math.sqrt(math.pi) * np.exp(-a * a),), is_transcendental=True),
+    "gamma": Operator(_gamma, (lambda a: _gamma(a) * scipy.special.digamma(a),), is_transcendental=True),
+    "sign": Operator(np.sign, (_nothing,)),
+    "step": Operator(lambda a: np.heaviside(a, 0.0), (_nothing,)),
+    "relu": Operator(lambda a: np.maximum(a, 0.0), (lambda a: (a > 0.0) * 1.0,)),
+    "floor": Operator(np.floor, (_nothing,)),
+    "ceil": Operator(np.ceil, (_nothing,)),
+    "mod": Operator(np.mod, (_constant(1.0), lambda a, b: -np.floor(a / b))),
+    "hypot": Operator(np.hypot, (lambda a, b: a / np.hypot(a, b), lambda a, b: b / np.hypot(a, b))),
+    "atan2": Operator(
+        _angle, (lambda a, b: b / (a * a + b * b), lambda a, b: -a / (a * a + b * b)), is_transcendental=True
+    ),
+    "greater": Operator(lambda a, b: (a > b) * 1.0, (_nothing, _nothing)),
+    "cond": Operator(lambda a, b: (a > 0.0) * b, (_nothing, lambda a, b: (a > 0.0) * 1.0)),
+    "unless": Operator(lambda a, b: (a <= 0.0) * b, (_nothing, lambda a, b: (a <= 0.0) * 1.0)),
 }
 
 
 def _where(condition: npt.NDArray[np.bool_], value: Floats) -> Floats:
     return np.where(condition, value, np.nan)
+
+
+def _leg(wanted: Floats, other: Floats) -> Floats:
+    return np.sqrt(_where(wanted >= 0.0, (wanted - other) * (wanted + other)))
 
 
 INVERSES: dict[str, tuple[Function, ...]] = {
@@ -122,9 +183,25 @@ INVERSES: dict[str, tuple[Function, ...]] = {
     "sigmoid": (lambda wanted: np.log(wanted) - np.log1p(-wanted),),
     "expneg": (lambda wanted: -np.log(wanted),),
     "logabs": (lambda wanted: _where(np.abs(wanted) <= 708.0, np.exp(wanted)),),
+    "asin": (np.sin,),
+    "acos": (np.cos,),
+    "atan": (np.tan,),
+    "sinh": (np.arcsinh,),
+    "cosh": (np.arccosh,),
+    "asinh": (lambda wanted: _where(np.abs(wanted) <= 708.0, np.sinh(wanted)),),
+    "acosh": (lambda wanted: _where((wanted >= 0.0) & (wanted <= 708.0), np.cosh(wanted)),),
+    "atanh": (np.tanh,),
+    "log2": (lambda wanted: _where(np.abs(wanted) * math.log(2.0) <= 708.0, np.exp2(wanted)),),
+    "log10": (lambda wanted: _where(np.abs(wanted) * math.log(10.0) <= 708.0, np.power(10.0, wanted)),),
+    "log1p": (lambda wanted: _where(wanted <= 708.0, np.expm1(wanted)),),
+    "expm1": (np.log1p,),
+    "cbrt": (lambda wanted: wanted * wanted * wanted,),
+    "relu": (lambda wanted: _where(wanted >= 0.0, wanted),),
+    "hypot": (_leg, _leg),
+    "atan2": (lambda wanted, b: b * np.tan(wanted), lambda wanted, a: a / np.tan(wanted)),
 }
 """By each argument: its value, on the principal branch, for which an operator gives what is wanted; functions of that
-and of the other argument. min and max have none."""
+and of the other argument. Others have none."""
 
 
 def flags(operator: Operator, arguments: Sequence[Floats]) -> set[str]:
@@ -222,7 +299,10 @@ Apply: TypeAlias = Callable[[Node, list[Floats]], Floats]
 
 
 def numpy_apply(*, strict: bool = False, jitter: float = 0.0) -> Apply:
-    """Return the way of NumPy; `jitter` changes each value by a relative amount of that size, to and fro."""
+    """Return the way of NumPy; `jitter` changes each value by a relative amount of that size, to and fro.
+
+    It changes the sign of 0, too, which the core does not keep everywhere.
+    """
 
     def apply(node: Node, arguments: list[Floats]) -> Floats:
         operator = OPERATORS[node.token.name]
@@ -232,7 +312,7 @@ def numpy_apply(*, strict: bool = False, jitter: float = 0.0) -> Apply:
         with np.errstate(all="ignore"):
             value = operator.value(*arguments)
             shaken: Floats = value * (1.0 + jitter * (-1.0) ** (node.position + np.arange(len(value)) // 2))
-            return shaken
+            return np.where(value == 0.0, -value, shaken) if jitter else shaken
 
     return apply
 
@@ -484,6 +564,8 @@ _ROOTS: dict[str, Fraction | int] = {
     "inv": -1,
     "neg": 1,
     "abs": 1,
+    "relu": 1,
+    "cbrt": Fraction(1, 3),
 }
 
 
@@ -503,8 +585,12 @@ def _operator_dimension(name: str, arguments: Sequence[Dimension | str | None]) 
     if None in arguments:
         return None
     known = [found for found in arguments if isinstance(found, Dimension)]
-    if name in ("add", "sub", "min", "max"):
+    if name in ("add", "sub", "min", "max", "mod", "hypot"):
         return None if len(set(known)) > 1 else known[0] if known else ANY
+    if name in ("sign", "step", "greater", "atan2"):
+        return None if len(set(known)) > 1 else NUMBER
+    if name in ("cond", "unless"):
+        return arguments[1]
     if name in ("mul", "div") or name in _ROOTS:
         if len(known) < len(arguments):
             return ANY

@@ -31,9 +31,8 @@ import click
 import pytest
 
 import symseed
-from symseed import errors, files
+from symseed import errors, files, tables
 from symseed.cli.main import commands
-from symseed.data import tables
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "examples" / "README.md"])
@@ -117,6 +116,17 @@ def rounded(text: str) -> str:
     return re.sub(r"\d+\.\d{7,}(?:e[+-]\d+)?", lambda match: f"{float(match[0]):.6g}", text)
 
 
+def pictures(page: Path, folder: Path) -> list[tuple[Path, Path]]:
+    """Return the pictures that a page drew in a folder, each with the one that the page shows, if it shows them."""
+    shown = ROOT / "docs" / "figures" / page.stem
+    return [(path, shown / path.name) for path in sorted(folder.glob("*.svg"))] if shown.is_dir() else []
+
+
+def words(picture: Path) -> list[str]:
+    """Return the formulas, names and numbers in a picture, which do not depend on fonts and versions of matplotlib."""
+    return re.findall(r"<!-- (.*?) -->", picture.read_text(encoding="utf-8")) if picture.exists() else []
+
+
 RUN = [page for page in PAGES if any(block.kind in {"python", "console"} for block in blocks(page))]
 
 
@@ -130,6 +140,8 @@ def test_a_page_prints_what_it_shows(page: Path, tmp_path: Path, monkeypatch: py
     for place, printed, shown in run_page(page):
         if shown is not None:
             assert agrees(printed, shown), f"{place} printed\n{printed}\nbut the page shows\n{shown}"
+    for drawn, picture in pictures(page, tmp_path):
+        assert words(drawn) == words(picture), f"{picture.name} is not what {page.name} draws: docs/shown.py"
 
 
 def test_what_differs_from_a_page_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,6 +155,15 @@ def test_what_differs_from_a_page_is_seen(tmp_path: Path, monkeypatch: pytest.Mo
     assert not agrees("a\nb\nd\n", "a\n...\nc\n")
     assert agrees("0.333333333334 * x\n", "0.333333333333 * x\n")
     assert not agrees("0.333343333333 * x\n", "0.333333333333 * x\n")
+
+
+def test_every_picture_of_the_gallery_has_words_and_is_on_the_page() -> None:
+    page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    shown = sorted((ROOT / "docs" / "figures" / "gallery").iterdir())
+    assert len(shown) == page.count("figures/gallery/") >= 10
+    for picture in shown:
+        assert f"(figures/gallery/{picture.name})" in page
+        assert words(picture)
 
 
 # --- What is shown and not run ----------------------------------------------------------------------------------------
@@ -215,9 +236,15 @@ def test_the_pages_name_only_make_targets_that_exist() -> None:
 
 
 def test_every_table_that_ships_says_where_it_comes_from() -> None:
-    sources = (ROOT / "src" / "symseed" / "data" / "shipped" / "README.md").read_text(encoding="utf-8")
+    sources = (ROOT / "src" / "symseed" / "tables" / "shipped" / "README.md").read_text(encoding="utf-8")
     for name in tables.shipped():
         assert f"| `{name}.csv` |" in sources
+
+
+def test_the_tables_of_other_tools_are_what_the_estimator_answers() -> None:
+    script = ROOT / "docs" / "coming_from.py"
+    done = subprocess.run([sys.executable, script, "--check"], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("name", sorted(set(symseed.__all__) - {"search"} - set(dir(errors))))

@@ -227,6 +227,35 @@ def test_srbenchs_folder_asks_for_this_version() -> None:
     assert (FOLDER / "srbench" / "requirements.txt").read_text() == f"symseed=={symseed.__version__}\n"
 
 
+@pytest.mark.filterwarnings("default::DeprecationWarning")  # of the other library
+def test_a_search_is_watched_in_tensorboard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("tensorboardX")
+    load("tensorboard_callback", monkeypatch).main(str(tmp_path), 30_000)
+    assert "the curves are in" in capsys.readouterr().out
+    (file,) = tmp_path.glob("events.out.tfevents.*")
+    content = file.read_bytes()
+    for name in ("selected/loss", "search0/samples/mean_reward", "search0/evolved/tokens", "search0/policy/entropy"):
+        assert name.encode() in content
+    assert b"found by evolution" in content
+
+
+@pytest.mark.filterwarnings("default::DeprecationWarning")  # of the other library
+def test_a_search_is_recorded_in_mlflow_and_ended_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mlflow = pytest.importorskip("mlflow")
+    pytest.importorskip("sqlalchemy")
+    pytest.importorskip("alembic")
+    monkeypatch.chdir(tmp_path)
+    run = mlflow.get_run(load("mlflow_callback", monkeypatch).main())
+    assert "The callback stopped the search." in capsys.readouterr().out
+    assert run.data.metrics["loss"] <= 0.01
+    assert {"search0_samples_reward", "search0_evolved_reward", "search0_entropy"} <= set(run.data.metrics)
+    assert run.data.tags["found_by.0"] == "mean"
+
+
 @pytest.mark.parametrize("name", ["planets", "hubble", "diabetes"])
 def test_a_table_gives_what_its_page_shows(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

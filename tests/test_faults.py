@@ -5,7 +5,6 @@ The numbers are those of a list of faults to survive; `test_estimator.py` and `t
 
 from __future__ import annotations
 
-import codecs
 import gzip
 import io
 import multiprocessing
@@ -23,24 +22,33 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from symseed import DataError, Dataset, Expression, Library, SettingsError, SymbolicRegressor
+from symseed import DataError, Dataset, Expression, Library, SettingsError, SymbolicRegressor, tables
 from symseed.cli import main
-from symseed.data import tables
 from symseed.language.row import Row
 from symseed.portfolio.portfolio import Portfolio
-from symseed.regressor.prepare import MOST_ROWS
 from symseed.text import for_terminal
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(0.5, 3.0, (40, 2))
 NOISY = X[:, 0] * X[:, 1] + RNG.normal(0.0, 0.2, 40)
-QUICK = ("--in-memory", "--set", "method=nggp", "--set", "max_evals=300", "--set", "max_time=none")
+QUICK = (
+    "--in-memory",
+    "--set",
+    "method=nggp",
+    "--set",
+    "constants=true",
+    "--set",
+    "max_evals=300",
+    "--set",
+    "max_time=none",
+)
 Run = Callable[..., tuple[int, str, str]]
 
 
 def quick(**parameters: Any) -> SymbolicRegressor:
     """A search of some milliseconds."""
-    return SymbolicRegressor(**{"method": "nggp", "max_evals": 600, "max_time": None, "random_state": 0, **parameters})
+    given = {"method": "nggp", "constants": True, "max_evals": 600, "max_time": None, "random_state": 0}
+    return SymbolicRegressor(**{**given, **parameters})
 
 
 @pytest.fixture
@@ -61,36 +69,33 @@ def symseed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 # --- Files that are no table -----------------------------------------------------------------------------------------
 
 BAD_FILES: dict[str, tuple[str | bytes, str]] = {
-    "1 nan": ("a,y\n1,2\n\nnan,3\n", "Column `a` of `t.csv` must be finite, but line 4 has `nan`. Fill or remove that"),
-    "1 inf": ("a,y\n1,2\n2,-inf\n", "Column `y` of `t.csv` must be finite, but line 3 has `-inf`."),
-    "1 too large": ("a,y\n1,2\n1e400,3\n", "Column `a` of `t.csv` must be finite, but line 3 has `1e400`."),
-    "2 empty cell": ("a,y\n1,2\n,3\n", "Column `a` of `t.csv` must hold numbers, but line 3 is empty there. Fill or"),
-    "2 NA": ("a,y\n1,2\nNA,3\n", "Column `a` of `t.csv` must hold numbers, but line 3 has `NA`. Fill or remove that"),
-    "8 text": ("a,y\n1,red\n2,blue\n", "Column `y` of `t.csv` must hold numbers, but begins with `red`."),
-    "8 dates": ("t,y\n2020-01-01,2\n", "no column of numbers beside `y`. Its columns are `t`, `y`, and its first line"),
-    "8 bool": ("a,y\nTrue,2\nFalse,3\n", "and its first line is `True`, `2`."),
-    "8 decimal comma": ('a,y\n"1,5","2,5"\n', "must hold numbers, but begins with `2,5`. Write decimals with a point."),
-    "8 some commas": ('a,y\n1,2\n2,"2,5"\n', "but line 3 has `2,5`. Write decimals with a point."),
-    "10 nothing": ("", "`t.csv` must have a header and at least one row of values, but has 0 line(s)."),
-    "10 blank lines": ("\n\n", "must have a header and at least one row of values, but has 0 line(s)."),
+    "1 inf": ("a,y\n1,-inf\n2,inf\n", "Column `y` of `t.csv` must hold numbers, but has none."),
+    "1 too large": ("a,y\n1e400,2\n1e400,3\n", "`t.csv` has no column of numbers beside `y`. The others are `a`: emp"),
+    "2 no row": ("a,b,y\n1,,2\n,3,3\n", "No row of `t.csv` has a number in every column that is used; gaps of 2 rows"),
+    "8 text": ("a,y\n1,red\n2,blue\n", "Column `y` of `t.csv` must hold numbers, but holds text such as `red`."),
+    "8 dates": ("t,y\n2020-01-01,2\n", "no column of numbers beside `y`. The others are `t`: dates; such as 2020"),
+    "8 mixed marks": ('a;y\n1,5;2\n2.5;3\n', "both with a point (`2.5`) and with a comma (`1,5`). Say which is"),
+    "8 unsettled": ("a;y\n1.234;2\n", "`1.234`, and nothing in the file shows whether that is 1.234 or 1234. Say"),
+    "10 nothing": ("", "`t.csv` must have a header and at least one row of values, but it is empty."),
+    "10 blank lines": ("\n\n", "must have a header and at least one row of values, but it is empty."),
     "10 header only": ("a,y\n", "must have a header and at least one row of values, but has 1 line(s)."),
     "10 target only": ("y\n1\n", "`t.csv` has no column of numbers beside `y`."),
-    "11 ragged": ("a,y\n1,2\n3\n", "Line 3 of `t.csv` has 1 values, but the header has 2."),
+    "11 ragged": ("a,y\n1,2\n3,4,5\n", "Line 3 of `t.csv` has 3 values, but the header has 2; columns are"),
+    "11 first row": ("a,y\n3,4,5,6\n1,2\n", "Line 2 of `t.csv` has more values, but the header has 2"),
     "11 other name": ("a,z\n1,2\n", "`t.csv` has no column `y`. Its columns are `a`, `z`."),
-    "12 complex": ("a,y\n1,2\n1+2j,3\n", "Column `a` of `t.csv` must hold numbers, but line 3 has `1+2j`."),
-    "18 twice": ("a,a,y\n1,2,3\n", "Each column of `t.csv` needs a name of its own in the first line, but `a` is"),
-    "18 no name": ("a,,y\n1,2,3\n", "needs a name of its own in the first line, but column 2 has none."),
-    "18 long": (f"{'n' * 10_000},y\n1,2\nu,3\n", f"Column `{'n' * 60}...` of `t.csv` must hold numbers, but line 3"),
-    "18 screen": ("\x1b[2J,y\n1,2\nu,3\n", r"Column `\x1b[2J` of `t.csv` must hold numbers, but line 3 has `u`."),
-    "48 many": (",".join(map(str, range(50_000))) + "\n1\n", "Line 2 of `t.csv` has 1 values, but the header has 5"),
-    "semicolons": ("a;y\n1,5;2\n", "must be separated by commas, but seem to be separated by `;`. Save it with commas"),
-    "tabs": ("a\ty\n1\t2\n", "must be separated by commas, but seem to be separated by tabs."),
-    "quote": ('a,y\n1,"2\n3,4\n', "cannot be read as one at line 3: unexpected end of data. Is a quote left open?"),
-    "huge field": (f"a,y\n{'1' * 200_000},2\n", "cannot be read as one at line 2: field larger than field limit"),
-    "NUL": (b"a,y\n1,2\n\0,3\n", "`t.csv` must be text in UTF-8, but line 3 has NUL. If it is a table, save it as CSV"),
-    "latin-1": ("größe,y\n1,2\n".encode("latin-1"), "must be text in UTF-8, but line 1 has the byte 0xf6."),
-    "UTF-16": (codecs.BOM_UTF16_LE + "a,y\n1,2\n".encode("utf-16-le"), "in UTF-8, but it is text in UTF-16."),
-    "binary": (gzip.compress(b"a,y\n1,2\n", mtime=0), "must be text in UTF-8, but line 1 has the byte 0x8b."),
+    "18 long": (f"{'n' * 10_000},y\nu,2\nv,3\n", f"The others are `{'n' * 60}...`: text; 2 values."),
+    "18 screen": ("\x1b[2J,y\nu,2\n", r"`\x1b[2J`: text; 1 value."),
+    "quote": ('a,y\n1,"2\n3,4\n', "`t.csv` ends within a quote that opens in row 1 of its values. Close it, or remove"),
+    "NUL": (b"a,y\n1,2\n\0,3\n", "but has bytes that no text has, in line 3. If it is a table, save it as CSV"),
+    "mixed": ("größe,y\n1,2\n".encode() + "ü,3\n".encode("latin-1"), "mixes encodings: line 3 is not UTF-8, and other"),
+    "huge cell": (f"a,y\n{'1' * 200_000},2\n", "cannot be read as one at line 2: field larger than field limit"),
+    "PDF": (b"%PDF-1.7\n1 0 obj\n", "`t.csv` is a PDF document, which is not read. Save the table as CSV or Parquet."),
+    "packed": (gzip.compress(b"a,y\n1,2\n", mtime=0)[:-6], "is packed, but cannot be unpacked: "),
+    "zip": (b"PK\x03\x04 no workbook", "`t.csv` cannot be read as a workbook: File is not a zip file. Save it again."),
+    "Parquet": (b"PAR1 no table PAR1", "`t.csv` cannot be read as Parquet: "),
+    "JSON": (b'{"a": 1}\n{"a": \n', "`t.csv` cannot be read as JSON: line 2: Expecting value. Write an object on each"),
+    "deep JSON": (b'{"a":' * 100_000, "`t.csv` cannot be read as JSON: "),
+    "wide": (b"," * 1_000_000 + b"\n1\n", "must be at most 256 MB, 50,000,000 cells and 100,000 columns."),
 }  # fmt: skip
 
 
@@ -114,30 +119,36 @@ def test_a_path_that_is_no_file_gets_a_sentence(symseed: Run, tmp_path: Path) ->
         code, out, err = symseed("fit", path, "--target", "y", *QUICK)
         assert (code, out) == (2, "")
         assert (
-            "must be a CSV file or one of the tables that ship (diabetes, hubble, planets), but it cannot be read: "
-            in err
-        )
+            "must be a table in a file, `-` for standard input, or one of the tables that ship (diabetes, hubble, "
+            "planets), but it cannot be read: "
+        ) in err
 
 
-@pytest.mark.parametrize(("limit", "value"), [("MOST_BYTES", 2**20), ("MOST_VALUES", 100_000)])
+@pytest.mark.parametrize(("limit", "value"), [("MOST_BYTES", 2**20), ("MOST_CELLS", 100_000)])
 def test_a_file_without_end_is_read_as_far_as_a_limit(
     limit: str, value: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Numbers 17 and 48: neither rows nor columns without end take memory without end."""
     path = tmp_path / "t.csv"
     path.write_text("a,y\n" + "1,2\n" * 2**18)
-    monkeypatch.setattr(tables, limit, value)
-    with pytest.raises(DataError, match=r"must be at most \d+ MB and \d+ values\. Give a part of it, or read it with"):
-        tables.read_sheet(str(path))
+    monkeypatch.setattr(f"symseed.tables.source.{limit}", value)
+    with pytest.raises(DataError, match=r"must be at most \d+ MB, [\d,]+ cells and [\d,]+ columns\. Give a part of it"):
+        tables.read_table(str(path))
+    path.write_bytes(gzip.compress(b"a,y\n" + b"1,2\n" * 2**20))
+    with pytest.raises(DataError, match="must be at most"):
+        tables.read_table(str(path))
 
 
 GOOD_FILES: dict[str, tuple[str | bytes, str]] = {
-    "3 constant": ("a,y\n1,2\n2,2\n3,2\n", "y = 2.0"),
+    "3 constant": ("a,y\n1,2\n2,2\n3,2\n", "y = 2\n"),
     "4 constant column": ("b,a,y\n7,1,2\n7,2,4\n7,3,6\n7,5,10\n", "y = "),
-    "5 one row": ("a,y\n1,2\n", "y = 2.0"),
+    "5 one row": ("a,y\n1,2\n", "y = 2\n"),
     "5 two rows": ("a,y\n1,2\n2,5\n", "y = "),
     "6 doubled rows": ("a,y\n" + "1,2\n2,5\n" * 3, "y = "),
     "7 magnitudes": ("a,y\n1e300,1e-300\n2e300,2e-300\n3e300,3e-300\n", "y = "),
+    "1 gaps": ("a,y\n1,2\n\nnan,3\n-inf,4\n2,4\n3,6\n4,8\n", "4 of 6 rows"),
+    "11 short row": ("a,y\n1,2\n2,4\n3\n", "2 of 3 rows"),
+    "12 complex": ("a,y\n1,2\n2,4\n1+2j,3\n", "1 gap, 1 of them `1+2j`"),
     "18 names": ('"a b",%,N,lambda,λ,__import__,y\n1,2,3,4,5,6,7\n2,1,1,3,4,4,1\n', "y = "),
     "byte order mark": (b"\xef\xbb\xbfa,y\r\n1,2\r\n2,4\r\n", "y = "),
     "broken name": ('"speed\n(m/s)",y\n1,2\n2,4\n', "y = "),
@@ -156,11 +167,8 @@ def test_a_file_that_is_merely_odd_is_read(case: str, symseed: Run, tmp_path: Pa
 
 def test_a_name_may_be_broken_over_lines(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
-    path.write_text('"speed \n (m/s)",y\n1,2\n\n2,x\n')
-    sheet = tables.read_sheet(str(path))
-    assert sheet.header == ("speed (m/s)", "y")
-    with pytest.raises(DataError, match="line 5 has `x`"):
-        sheet.columns(["y"])
+    path.write_text('"speed \n (m/s)",y\n1,2\n\n2,3\n')
+    assert tables.read_table(str(path)).names == ("speed (m/s)", "y")
 
 
 def test_whole_numbers_beyond_what_float64_tells_apart_are_warned_of(tmp_path: Path) -> None:
@@ -168,7 +176,7 @@ def test_whole_numbers_beyond_what_float64_tells_apart_are_warned_of(tmp_path: P
     path = tmp_path / "t.csv"
     path.write_text(f"a,y\n{2**53 + 1},{2.0**60}\n2,{2**53}\n")
     with pytest.warns(UserWarning, match=r"Column `a` of .* holds whole numbers beyond 2\^53, which") as caught:
-        tables.read(str(path), "y")
+        tables.read_table(str(path)).select(["y"])
     assert len(caught) == 1, "neither 2^53 nor a number with a point was rounded"
     frame = pd.DataFrame({"a": [2**70, 1] * 20}, dtype=object)
     with pytest.warns(UserWarning, match=r"^Column `a` of `X` holds whole numbers beyond 2\^53"):
@@ -178,17 +186,17 @@ def test_whole_numbers_beyond_what_float64_tells_apart_are_warned_of(tmp_path: P
 # --- Large tables ----------------------------------------------------------------------------------------------------
 
 
-def test_a_hundred_thousand_columns_are_read_and_their_names_found() -> None:
+def test_many_columns_are_read_and_their_names_found(tmp_path: Path) -> None:
     """Number 9: the time grows with the columns, not with their square."""
-    names = tuple(f"c{i}" for i in range(100_000))
-    sheet = tables.Sheet("t.csv", (*names, "y"), (("1",) * 100_001, ("2",) * 100_001), (2, 3))
-    inputs = tables.inputs(sheet, ["y"])
-    assert sheet.columns(inputs).shape == (2, 100_000)
-    with pytest.raises(DataError, match=r"`c9` and 99991 more\.$"):
-        sheet.columns(["z"])
+    path = tmp_path / "t.csv"
+    path.write_text(",".join([*(f"c{i}" for i in range(20_000)), "y"]) + "\n" + ("1" + ",2" * 20_000 + "\n") * 3)
+    table = tables.read_table(str(path))
+    assert table.select(["y"]).X.shape == (3, 20_000)
+    with pytest.raises(DataError, match=r"`c9` and 19991 more\.$"):
+        table.select(["z"])
     wide = np.zeros((20, 30_000))
     wide[:, 7_777] = X[:20, 0]
-    with pytest.warns(UserWarning, match="`X` has 30000 columns; the search looks at the 64 that say most"):
+    with pytest.warns(UserWarning, match="`X` has 30000 columns, but a search uses at most 64: those that explain"):
         model = quick(max_evals=200).fit(wide, wide[:, 7_777])
     assert str(model.best_) == "x7778"
 
@@ -197,11 +205,12 @@ def test_many_rows_take_memory_in_proportion_to_their_number() -> None:
     """Number 17: the search sees a sample, so that no table of rows by formulas is ever made of all."""
     table = np.random.default_rng(0).uniform(0.5, 2.0, (1_000_000, 2))
     tracemalloc.start()
-    model = quick(max_evals=200).fit(table, table[:, 0] + table[:, 1])
+    with pytest.warns(UserWarning, match="`X` has 1,000,000 rows; the search uses 10,000 of them"):
+        model = quick(max_evals=200).fit(table, table[:, 0] + table[:, 1])
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 12 * table.nbytes
-    assert model.fronts[0].rows == MOST_ROWS
+    assert model.fronts[0].rows == len(table), "formulas are judged on all rows"
     assert np.isfinite(model.predict(table)).all()
 
 
@@ -219,7 +228,9 @@ def test_data_that_change_during_a_fit_do_not_change_it() -> None:
     model = quick(early_stop_condition=change).fit(table, target, weights)
     assert np.isnan(table).all()
     expected = quick(early_stop_condition=lambda loss, complexity: False).fit(X, NOISY, np.ones(40))
-    assert [str(equation) for equation in model.pareto_front_] == [str(item) for item in expected.pareto_front_]
+    assert [str(item.expression) for item in model.pareto_front_] == [
+        str(item.expression) for item in expected.pareto_front_
+    ]
 
 
 def test_smallest_sizes_and_needless_operators_get_an_answer() -> None:
@@ -262,10 +273,10 @@ def test_a_search_out_of_memory_says_so_and_keeps_the_best_so_far(monkeypatch: p
 
 
 def test_the_command_line_out_of_memory_says_so(symseed: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(source: str) -> None:
+    def broken(source: str, options: tables.TableOptions) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(tables, "read_sheet", broken)
+    monkeypatch.setattr(tables, "read", broken)
     code, out, err = symseed("fit", "planets", "--target", "period_days", *QUICK)
     assert (code, out) == (1, "")
     assert err == "symseed: There is not enough memory. Use fewer samples or columns.\n"
@@ -434,7 +445,7 @@ def test_hostile_text_at_the_command_line_gets_one_short_sentence(formula: str, 
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("c.toml", "maxsiz = 3\n", "`c.toml` has a setting `maxsiz`, but there is none: did you mean maxsize?"),
+        ("c.toml", "maxsiz = 3\n", "`c.toml` has `maxsiz`, which is not a setting. Did you mean `maxsize`?"),
         ("c.yaml", "maxsize: 3\n", "`--config` must be a TOML file of settings, but `c.yaml` cannot be read"),
         ("c.yaml", "!!python/object/apply:os.system ['true']\n", "must be a TOML file of settings"),
         ("c.toml", "settings = 3\n", "`c.toml` must hold settings, but `settings` in it is 3."),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import reference
-from symseed import RegressionSettings, RegressionTask, benchmarks, methods
+from symseed import RegressionSettings, RegressionTask, SymbolicRegressor, benchmarks, methods
 from symseed.completion.completer import CompletionSettings
 from symseed.errors import SettingsError
 from symseed.search.budget import Budget
@@ -143,3 +144,21 @@ def test_each_part_of_the_default_is_a_setting_and_has_a_method_without_it() -> 
     assert changed["late-tracks"].tracks == tuple(track for track in whole.tracks if track.first_turn == 1)
     assert all(track.settings.policy is None for track in changed["policy"].tracks)
     assert len(without) == 8
+
+
+@pytest.mark.parametrize("name", [name for name, method in methods.METHODS.items() if method.portfolio is None])
+def test_every_single_method_that_is_listed_can_be_asked_of_a_fit(name: str) -> None:
+    x = np.linspace(1.0, 2.0, 8)[:, None]
+    model = SymbolicRegressor(method=name, max_evals=1, max_time=None, random_state=0)
+    assert model.fit(x, 3.0 * x[:, 0] ** 2 + np.log(x[:, 0])).best_.complexity >= 1
+
+
+def test_each_description_stands_alone_and_only_the_default_says_that_it_is() -> None:
+    """No name of another method, no letter of the paper's table: a reader may know neither."""
+    for name, method in methods.METHODS.items():
+        words = set(re.findall(r"[\w.-]+", method.description.lower()))
+        assert not words & (set(methods.METHODS) - {"default"}), name
+        assert not re.search(r"\([A-D]\)| PQT|\bGP\b|\bRNN\b", method.description), name
+        assert len(re.findall(r"[.:;](?: |$)", re.sub(r"et al\.", "", method.description))) <= 2, name
+        assert method.description.startswith("The default") == name.startswith("default"), name
+    assert len({method.description for method in methods.METHODS.values()}) == len(methods.METHODS)

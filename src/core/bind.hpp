@@ -98,8 +98,8 @@ inline void require_columns(const Vocabulary& vocabulary, const Samples& samples
   }
 }
 
-inline Manner to_manner(bool strict, const std::optional<std::string>& instruction_set,
-                        const Function* loss = nullptr) {
+inline EvalOptions to_options(bool strict, const std::optional<std::string>& instruction_set,
+                              const Function* loss = nullptr) {
   return {symseed::instruction_set(instruction_set).kernels, strict, loss};
 }
 
@@ -169,9 +169,28 @@ void run(Work work) {
   if (error) std::rethrow_exception(error);
 }
 
+// One list of codes that Python and the core share; `fill` names them. Where the module is loaded again, nanobind has
+// the enum and takes no name twice. It would write members its own way; without that they read as those of any other
+// enum.
+template <class T, class Fill, class... Extra>
+void bind_codes(nb::module_& m, const char* name, const Fill& fill, const Extra&... extra) {
+  if (const nb::handle known = nb::type<T>(); known.is_valid()) {
+    m.attr(name) = known;
+    return;
+  }
+  nb::enum_<T> codes(m, name, extra...);
+  fill(codes);
+  nb::delattr(codes, "__repr__");
+  nb::delattr(codes, "__str__");
+}
+
 void bind_complete(nb::module_& m);
 void bind_function(nb::module_& m);
 void bind_linear(nb::module_& m);
 void bind_lstm(nb::module_& m);
+void bind_score(nb::module_& m);
+void bind_space(nb::module_& m);
+void bind_vary(nb::module_& m);
+void bind_vocabulary(nb::module_& m);
 
 }  // namespace symseed

@@ -31,11 +31,11 @@ nb::tuple bind_completions(Completion& completion, const Rules& rules, const Tok
   const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
   require_same(rules, completion.vocabulary());
   require_chosen(chosen, rows);
-  const Manner manner = to_manner(false, instruction_set);
+  const EvalOptions options = to_options(false, instruction_set);
   const std::size_t stride = std::max(rows.stride, static_cast<std::size_t>(rules.max_length()));
   Completion::Found found;
   run([&](Monitor& monitor) {
-    found = completion.complete(manner, rules, rows, chosen.data(), chosen.shape(0), stride, rows.count, monitor);
+    found = completion.complete(options, rules, rows, chosen.data(), chosen.shape(0), stride, rows.count, monitor);
   });
   const std::size_t count = found.parent.size();
   return nb::make_tuple(to_numpy(std::move(found.tokens), {count, stride}), to_numpy(std::move(found.lengths)),
@@ -48,22 +48,22 @@ nb::tuple bind_semantics(const Vocabulary& vocabulary, const Samples& samples, c
   const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
   require(rows.count == 1, "`semantics` takes one row.");
   require_columns(vocabulary, samples);
-  const Manner manner = to_manner(false, instruction_set);
+  const EvalOptions options = to_options(false, instruction_set);
   const std::size_t length = static_cast<std::size_t>(rows.lengths[0]);
   std::vector<double> values(length * samples.points, std::numeric_limits<double>::quiet_NaN());
-  std::vector<double> wishes = values;
+  std::vector<double> desired = values;
   Semantics semantics(vocabulary, samples);
-  if (semantics.run(manner, rows[0])) {
+  if (semantics.run(options, rows[0])) {
     for (std::size_t j = 0; j < length; ++j) {
       const double* value = semantics.value(static_cast<int>(j));
-      const double* wish = semantics.wish(static_cast<int>(j));
+      const double* desired_here = semantics.desired(static_cast<int>(j));
       std::copy_n(value, samples.points, values.begin() + static_cast<std::ptrdiff_t>(j * samples.points));
-      if (wish == nullptr) continue;
-      std::copy_n(wish, samples.points, wishes.begin() + static_cast<std::ptrdiff_t>(j * samples.points));
+      if (desired_here == nullptr) continue;
+      std::copy_n(desired_here, samples.points, desired.begin() + static_cast<std::ptrdiff_t>(j * samples.points));
     }
   }
   return nb::make_tuple(to_numpy(std::move(values), {length, samples.points}),
-                        to_numpy(std::move(wishes), {length, samples.points}));
+                        to_numpy(std::move(desired), {length, samples.points}));
 }
 
 }  // namespace

@@ -17,8 +17,7 @@ constexpr double kTolerance = 0x1p-30;
 // Rows in hand at a time: their keys wait for the memory.
 constexpr std::size_t kAhead = 8;
 
-}  // namespace
-
+// The points at which values are compared: at most `most`, spread evenly over those with a target that is not 0.
 std::vector<std::size_t> pick_points(const Samples& samples, std::size_t most) {
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < samples.points; ++i) {
@@ -33,42 +32,40 @@ std::vector<std::size_t> pick_points(const Samples& samples, std::size_t most) {
   return some;
 }
 
+// A dataset's own copy of some of its points.
 Samples choose_points(const Samples& samples, const std::vector<std::size_t>& points) {
-  Samples out;
-  out.points = points.size();
-  out.padded = (points.size() + 7) / 8 * 8;
-  out.variables = samples.variables;
-  out.columns.resize(out.variables * out.padded);
-  out.target.resize(out.padded);
-  out.weight.resize(out.padded);
-  for (std::size_t i = 0; i < out.padded; ++i) {
-    const std::size_t from = points[std::min(i, points.size() - 1)];
-    for (std::size_t v = 0; v < out.variables; ++v) out.columns[v * out.padded + i] = samples.column(v)[from];
-    out.target[i] = samples.target[from];
-    out.weight[i] = i < points.size() ? samples.weight[from] : 0.0;
+  Samples out(points.size(), samples.variables);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    for (std::size_t v = 0; v < out.variables; ++v) out.column(v)[i] = samples.column(v)[points[i]];
+    out.target[i] = samples.target[points[i]];
+    out.weight[i] = samples.weight[points[i]];
   }
+  out.pad();
   return out;
 }
+
+}  // namespace
 
 Semantics::Semantics(const Vocabulary& vocabulary, const Samples& samples)
     : vocabulary_(vocabulary), samples_(samples) {}
 
-bool Semantics::run(const Manner& manner, Row row) {
-  if (!run_forward(manner, row)) return false;
-  run_back(manner, row);
+bool Semantics::run(const EvalOptions& options, Row row) {
+  if (!run_forward(options, row)) return false;
+  run_back(options, row);
   return true;
 }
 
-bool Semantics::run_forward(const Manner& manner, Row row) {
+bool Semantics::run_forward(const EvalOptions& options, Row row) {
   const std::size_t length = static_cast<std::size_t>(row.length);
   if (values_.size() < length) {
     values_.resize(length);
-    wishes_.resize(length);
+    desired_.resize(length);
     ends_.resize(length);
     has_constants_.resize(length);
     value_buffer_.resize(length * samples_.padded);
-    wish_buffer_.resize(length * samples_.padded);
+    desired_buffer_.resize(length * samples_.padded);
   }
+  subtree_ends(vocabulary_.arity.data(), row.tokens, row.length, ends_.data());
   const std::size_t block = samples_.padded;
   for (int position = row.length; position-- > 0;) {
     const std::size_t at = static_cast<std::size_t>(position);
@@ -78,18 +75,16 @@ bool Semantics::run_forward(const Manner& manner, Row row) {
     double* out = value_buffer_.data() + at * block;
     values_[at] = out;
     has_constants_[at] = kind == kConstant;
-    ends_[at] = position + 1;
     if (arity > 0) {
       const std::size_t first = at + 1;
-      const std::size_t last = arity == 2 ? static_cast<std::size_t>(ends_[first]) : first;
-      ends_[at] = ends_[last];
+      const std::size_t last = static_cast<std::size_t>(last_argument(ends_.data(), position, arity));
       has_constants_[at] = has_constants_[first] | has_constants_[last];
       const int points = static_cast<int>(block);
+      const double* a = values_[first];
+      const double* b = values_[last];
       const bool is_finite =
-          kind == kFunction
-              ? apply_function(manner, *vocabulary_.function[token], values_[first], values_[last], out, points) ==
-                    Failure::none
-              : manner.kernels->forward[static_cast<std::size_t>(kind)](values_[first], values_[last], out, points) < 0;
+          kind == kFunction ? apply_function(options, *vocabulary_.function[token], a, b, out, points) == Failure::none
+                            : options.kernels->forward[static_cast<std::size_t>(kind)](a, b, out, points) < 0;
       if (!is_finite) return false;
     } else if (kind == kVariable) {
       values_[at] = samples_.column(static_cast<std::size_t>(vocabulary_.variable[token]));
@@ -102,41 +97,41 @@ bool Semantics::run_forward(const Manner& manner, Row row) {
   return true;
 }
 
-void Semantics::run_back(const Manner& manner, Row row) {
+void Semantics::run_back(const EvalOptions& options, Row row) {
   const std::size_t block = samples_.padded;
-  std::fill_n(wishes_.begin(), row.length, nullptr);
-  wishes_[0] = samples_.target.data();
+  std::fill_n(desired_.begin(), row.length, nullptr);
+  desired_[0] = samples_.target.data();
   for (int position = 0; position < row.length; ++position) {
     const std::size_t at = static_cast<std::size_t>(position);
     const Token token = row.tokens[position];
     const int arity = vocabulary_.arity[token];
     // Nobody knows the inverse of an operator of the user's own.
-    if (arity == 0 || wishes_[at] == nullptr || vocabulary_.kind[token] == kFunction) continue;
+    if (arity == 0 || desired_[at] == nullptr || vocabulary_.kind[token] == kFunction) continue;
     const std::size_t first = at + 1;
-    const std::size_t last = arity == 2 ? static_cast<std::size_t>(ends_[first]) : first;
-    const auto& inverse = manner.kernels->inverse[vocabulary_.kind[token]];
+    const std::size_t last = static_cast<std::size_t>(last_argument(ends_.data(), position, arity));
+    const auto& inverse = options.kernels->inverse[vocabulary_.kind[token]];
     for (std::size_t argument = 0; argument < static_cast<std::size_t>(arity); ++argument) {
       if (inverse[argument] == nullptr) continue;
       const std::size_t child = argument == 0 ? first : last;
       const std::size_t other = argument == 0 ? last : first;
-      double* out = wish_buffer_.data() + child * block;
-      if (!inverse[argument](wishes_[at], values_[other], out, static_cast<int>(block))) continue;
+      double* out = desired_buffer_.data() + child * block;
+      if (!inverse[argument](desired_[at], values_[other], out, static_cast<int>(block))) continue;
       const double* a = argument == 0 ? out : values_[first];
       const double* b = argument == 0 ? values_[last] : out;
-      if (gives(manner, vocabulary_.kind[token], a, b, wishes_[at])) wishes_[child] = out;
+      if (gives(options, vocabulary_.kind[token], a, b, desired_[at])) desired_[child] = out;
     }
   }
 }
 
-// Does the operator give what was wanted, to the tolerance? Not where that is lost beside a much larger argument.
-bool Semantics::gives(const Manner& manner, int opcode, const double* a, const double* b, const double* wanted) {
+// Does the operator give the desired values, to the tolerance? Not where that is lost beside a much larger argument.
+bool Semantics::gives(const EvalOptions& options, int opcode, const double* a, const double* b, const double* desired) {
   const int points = static_cast<int>(samples_.padded);
   trial_.resize(samples_.padded);
-  if (manner.kernels->forward[static_cast<std::size_t>(opcode)](a, b, trial_.data(), points) >= 0) return false;
-  double error[8] = {};
-  double size[8] = {};
-  manner.kernels->add_squared_error(trial_.data(), wanted, samples_.weight.data(), points, error);
-  manner.kernels->add_product(wanted, wanted, samples_.weight.data(), points, size);
+  if (options.kernels->forward[static_cast<std::size_t>(opcode)](a, b, trial_.data(), points) >= 0) return false;
+  double error[kGroup] = {};
+  double size[kGroup] = {};
+  options.kernels->add_squared_error(trial_.data(), desired, samples_.weight.data(), points, error);
+  options.kernels->add_product(desired, desired, samples_.weight.data(), points, size);
   return sum_lanes(error) <= kTolerance * kTolerance * sum_lanes(size);
 }
 
@@ -171,16 +166,16 @@ std::size_t Completion::bytes() const {
   return entries_.capacity() * sizeof(Entry);
 }
 
-Completion::Key Completion::key_of(const Manner& manner, const double* values) const {
-  double lanes[24] = {};
-  manner.kernels->add_projections(values, first_.data(), second_.data(), static_cast<int>(samples_.padded), lanes);
-  const double scale = sum_lanes(lanes + 16);
+Completion::Key Completion::key_of(const EvalOptions& options, const double* values) const {
+  double lanes[3 * kGroup] = {};
+  options.kernels->add_projections(values, first_.data(), second_.data(), static_cast<int>(samples_.padded), lanes);
+  const double scale = sum_lanes(lanes + 2 * kGroup);
   if (!(scale > 1e-280) || !std::isfinite(scale)) return {};
   const double cell_width = std::ldexp(kTolerance, std::ilogb(scale));
   const double cell = std::floor(sum_lanes(lanes) / cell_width + 0.5);
   const std::uint64_t hash = mix(static_cast<std::uint64_t>(static_cast<std::int64_t>(cell)) ^
                                  mix(static_cast<std::uint64_t>(std::ilogb(scale))));
-  return {hash | 1, sum_lanes(lanes + 8), 2.0 * cell_width};
+  return {hash | 1, sum_lanes(lanes + kGroup), 2.0 * cell_width};
 }
 
 void Completion::prefetch(std::uint64_t cell) const {
@@ -231,28 +226,56 @@ void Completion::grow() {
   }
 }
 
-Completion::Found Completion::complete(const Manner& manner, const Rules& rules, const Rows& rows,
-                                       const std::int64_t* chosen, std::size_t count, std::size_t stride,
-                                       std::size_t limit, Monitor& monitor) {
-  std::vector<Place> kept;
-  std::vector<Place> wishes;
+Completion::Places Completion::places_of(const EvalOptions& options, const Rows& rows, const std::int64_t* chosen,
+                                         std::size_t count, Monitor& monitor) const {
+  Places out;
   Semantics semantics(vocabulary_, samples_);
   const auto add = [&](std::vector<Place>& to, std::size_t row, int begin, const double* values) {
-    const Key key = key_of(manner, values);
+    const Key key = key_of(options, values);
     if (key.cell != 0) to.push_back({row, begin, semantics.end(begin), key});
   };
   for (std::size_t n = 0; n < count; ++n) {
     if (n % 64 == 0) monitor.check();
     const std::size_t i = static_cast<std::size_t>(chosen[n]);
     const Row row = rows[i];
-    if (!semantics.run(manner, row)) continue;
+    if (!semantics.run(options, row)) continue;
     for (int position = 0; position < row.length; ++position) {
       const int length = semantics.end(position) - position;
-      const bool is_whole_wish = position == 0 && !wishes.empty();  // the same for every row
-      if (length <= longest_ && !semantics.has_constants(position)) add(kept, i, position, semantics.value(position));
-      if (semantics.wish(position) != nullptr && !is_whole_wish) add(wishes, i, position, semantics.wish(position));
+      const double* desired = semantics.desired(position);
+      const bool is_known = position == 0 && !out.desired.empty();  // the root's are the same for every row
+      if (length <= longest_ && !semantics.has_constants(position)) {
+        add(out.kept, i, position, semantics.value(position));
+      }
+      if (desired != nullptr && !is_known) add(out.desired, i, position, desired);
     }
   }
+  return out;
+}
+
+void Completion::splice(const Rules& rules, Walker& walker, Row row, const Place& place, const Entry& entry,
+                        std::size_t stride, Found& found) {
+  const int length = row.length - (place.end - place.begin) + entry.length;
+  if (length > rules.max_length()) return;
+  const std::size_t at = found.tokens.size();
+  found.tokens.resize(at + stride, kPad);
+  Token* tokens = found.tokens.data() + at;
+  std::copy_n(row.tokens, place.begin, tokens);
+  std::copy_n(entry.tokens, entry.length, tokens + place.begin);
+  std::copy(row.tokens + place.end, row.tokens + row.length, tokens + place.begin + entry.length);
+  if (first_violation(walker, tokens, length) != -1) return found.tokens.resize(at);
+  ++counts_.splices;
+  found.constants.resize(at + stride, std::numeric_limits<double>::quiet_NaN());
+  double* constants = found.constants.data() + at;
+  std::copy_n(row.constants, place.begin, constants);
+  std::copy(row.constants + place.end, row.constants + row.length, constants + place.begin + entry.length);
+  found.lengths.push_back(length);
+  found.parent.push_back(static_cast<std::int64_t>(place.row));
+}
+
+Completion::Found Completion::complete(const EvalOptions& options, const Rules& rules, const Rows& rows,
+                                       const std::int64_t* chosen, std::size_t count, std::size_t stride,
+                                       std::size_t limit, Monitor& monitor) {
+  const auto [kept, desired] = places_of(options, rows, chosen, count, monitor);
   std::unique_lock lock(mutex_);
   for (std::size_t k = 0; k < kept.size(); ++k) {
     if (k + kAhead < kept.size()) prefetch(kept[k + kAhead].key.cell);
@@ -261,15 +284,14 @@ Completion::Found Completion::complete(const Manner& manner, const Rules& rules,
   }
   Found found;
   Walker walker(rules);
-  std::vector<Token> whole;
-  for (std::size_t k = 0; k < wishes.size() && found.parent.size() < limit; ++k) {
+  for (std::size_t k = 0; k < desired.size() && found.parent.size() < limit; ++k) {
     if (k % 1024 == 0) {
       lock.unlock();
       monitor.check();
       lock.lock();
     }
-    if (k + kAhead < wishes.size()) prefetch(wishes[k + kAhead].key.cell);
-    const Place& place = wishes[k];
+    if (k + kAhead < desired.size()) prefetch(desired[k + kAhead].key.cell);
+    const Place& place = desired[k];
     ++counts_.lookups;
     const Entry* entry = find(place.key);
     if (entry == nullptr) continue;
@@ -278,22 +300,7 @@ Completion::Found Completion::complete(const Manner& manner, const Rules& rules,
                            std::equal(entry->tokens, entry->tokens + entry->length, row.tokens + place.begin);
     if (is_itself) continue;
     ++counts_.hits;
-    const int length = row.length - (place.end - place.begin) + entry->length;
-    if (length > rules.max_length()) continue;
-    whole.assign(row.tokens, row.tokens + place.begin);
-    whole.insert(whole.end(), entry->tokens, entry->tokens + entry->length);
-    whole.insert(whole.end(), row.tokens + place.end, row.tokens + row.length);
-    if (first_violation(walker, whole.data(), length) != -1) continue;
-    ++counts_.splices;
-    const std::size_t at = found.tokens.size();
-    found.tokens.resize(at + stride, kPad);
-    found.constants.resize(at + stride, std::numeric_limits<double>::quiet_NaN());
-    std::copy(whole.begin(), whole.end(), found.tokens.begin() + static_cast<std::ptrdiff_t>(at));
-    double* constants = found.constants.data() + at;
-    std::copy_n(row.constants, place.begin, constants);
-    std::copy(row.constants + place.end, row.constants + row.length, constants + place.begin + entry->length);
-    found.lengths.push_back(length);
-    found.parent.push_back(static_cast<std::int64_t>(place.row));
+    splice(rules, walker, row, place, *entry, stride, found);
   }
   return found;
 }

@@ -1,8 +1,9 @@
 // Semantic completion: every expression meets every sub-expression seen.
 //
 // A table leads from the values that a sub-expression takes at the samples to the shortest sub-expression seen with
-// them. For a row, the values that each of its nodes should have had for the whole to be the target are computed from
-// the root downwards and looked up: a hit, put in that node's place, makes the row the target.
+// them. The desired values of a node are those with which the whole row would be the target. They are computed from the
+// root downwards (semantic backpropagation, Pawlak et al. 2015) and looked up: a hit, put in that node's place, makes
+// the row the target.
 #pragma once
 
 #include <cstdint>
@@ -15,30 +16,29 @@
 
 namespace symseed {
 
-// Values and wishes of one row at every position, on few points.
+// Values and desired values of one row at every position, on few points.
 class Semantics {
  public:
   Semantics(const Vocabulary& vocabulary, const Samples& samples);
 
   // Computes both. False where the row has no finite values.
-  bool run(const Manner& manner, Row row);
-  // Values alone.
-  bool run_forward(const Manner& manner, Row row);
+  bool run(const EvalOptions& options, Row row);
   const double* value(int position) const { return values_[static_cast<std::size_t>(position)]; }
-  // What the node at a position should have been, or null where no inverse leads there.
-  const double* wish(int position) const { return wishes_[static_cast<std::size_t>(position)]; }
+  // The desired values at a position, or null where no inverse leads there.
+  const double* desired(int position) const { return desired_[static_cast<std::size_t>(position)]; }
   // One past the last position of the subtree at a position.
   int end(int position) const { return ends_[static_cast<std::size_t>(position)]; }
   bool has_constants(int position) const { return has_constants_[static_cast<std::size_t>(position)]; }
 
  private:
-  void run_back(const Manner& manner, Row row);
-  bool gives(const Manner& manner, int opcode, const double* a, const double* b, const double* wanted);
+  bool run_forward(const EvalOptions& options, Row row);
+  void run_back(const EvalOptions& options, Row row);
+  bool gives(const EvalOptions& options, int opcode, const double* a, const double* b, const double* desired);
 
   const Vocabulary& vocabulary_;
   const Samples& samples_;
-  Lines value_buffer_, wish_buffer_, trial_;
-  std::vector<const double*> values_, wishes_;
+  Lines value_buffer_, desired_buffer_, trial_;
+  std::vector<const double*> values_, desired_;
   std::vector<int> ends_;
   std::vector<std::uint8_t> has_constants_;
 };
@@ -67,7 +67,7 @@ class Completion {
   };
   // Takes the sub-expressions of the chosen rows in, then completes each of those rows. Rows that cannot be evaluated
   // are left out. At most `limit` completions are given.
-  Found complete(const Manner& manner, const Rules& rules, const Rows& rows, const std::int64_t* chosen,
+  Found complete(const EvalOptions& options, const Rules& rules, const Rows& rows, const std::int64_t* chosen,
                  std::size_t count, std::size_t stride, std::size_t limit, Monitor& monitor);
 
   const Vocabulary& vocabulary() const { return vocabulary_; }
@@ -89,7 +89,7 @@ class Completion {
     Token tokens[kLongest] = {};
   };
   static_assert(sizeof(Entry) == 64);
-  // A sub-expression to keep, or a wish to look up.
+  // A sub-expression to keep, or desired values to look up.
   struct Place {
     std::size_t row;
     int begin;
@@ -97,7 +97,18 @@ class Completion {
     Key key;
   };
 
-  Key key_of(const Manner& manner, const double* values) const;
+  struct Places {
+    std::vector<Place> kept;
+    std::vector<Place> desired;
+  };
+
+  Key key_of(const EvalOptions& options, const double* values) const;
+  // Both kinds of place of the chosen rows.
+  Places places_of(const EvalOptions& options, const Rows& rows, const std::int64_t* chosen, std::size_t count,
+                   Monitor& monitor) const;
+  // Adds a row with an entry in place of one of its subtrees, if the rules allow it.
+  void splice(const Rules& rules, Walker& walker, Row row, const Place& place, const Entry& entry, std::size_t stride,
+              Found& found);
   std::size_t bucket(std::uint64_t cell) const { return (cell >> 8 << 1) & (entries_.size() - 1); }
   void prefetch(std::uint64_t cell) const;
   const Entry* find(const Key& key) const;
@@ -115,10 +126,5 @@ class Completion {
   std::size_t size_ = 0;
   std::vector<Entry> entries_;  // in pairs: a cell's bucket
 };
-
-// A dataset's own copy of some of its points.
-Samples choose_points(const Samples& samples, const std::vector<std::size_t>& points);
-// The points at which values are compared: at most `most`, spread evenly over those with a target that is not 0.
-std::vector<std::size_t> pick_points(const Samples& samples, std::size_t most);
 
 }  // namespace symseed

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "function.hpp"
+#include "prefix.hpp"
 
 namespace symseed {
 namespace {
@@ -55,6 +56,10 @@ Dimension value_after(const Action& act, int arity, const Dimension& a, const Di
       return a.is_any ? b : a.meets(b) ? a : nowhere();
     case Action::Kind::product:
       return a.is_any || b.is_any ? kAny : product(a, b, act.power);
+    case Action::Kind::compared:
+      return !is_nowhere(a) && (arity == 1 || a.meets(b)) ? kNumber : nowhere();
+    case Action::Kind::chosen:
+      return is_nowhere(a) ? a : b;
     case Action::Kind::power:
       break;
   }
@@ -121,6 +126,8 @@ Dimension Dimensions::first(Token op, const Dimension& need) const {
     case Action::Kind::alike:
       return need;
     case Action::Kind::product:
+    case Action::Kind::compared:
+    case Action::Kind::chosen:
       return kAny;
     case Action::Kind::power:
       break;
@@ -132,6 +139,8 @@ Dimension Dimensions::second(Token op, const Dimension& need, const Dimension& f
   const Action& act = action(op);
   if (act.kind == Action::Kind::pure) return kNumber;
   if (act.kind == Action::Kind::alike) return need.is_any ? first : need;
+  if (act.kind == Action::Kind::compared) return first;
+  if (act.kind == Action::Kind::chosen) return need;
   if (need.is_any || first.is_any) return kAny;
   return act.power > 0 ? product(need, first, -1) : product(first, need, -1);
 }
@@ -140,6 +149,8 @@ Dimension Dimensions::first_beside(Token op, const Dimension& need, const Dimens
   const Action& act = action(op);
   if (act.kind == Action::Kind::pure) return kNumber;
   if (act.kind == Action::Kind::alike) return need.is_any ? second : need;
+  if (act.kind == Action::Kind::compared) return second;
+  if (act.kind == Action::Kind::chosen) return kAny;
   return need.is_any || second.is_any ? kAny : product(need, second, -act.power);
 }
 
@@ -168,72 +179,124 @@ Dimensions::Dimensions(const Vocabulary& vocabulary, std::vector<Dimension> toke
   find_sizes();
 }
 
+// What is known while dimensions are found, layer after layer.
+struct Dimensions::Layers {
+  explicit Layers(int none) : compared(static_cast<std::size_t>(none)), by_size(2), both(2, {none, none}) {}
+
+  bool has_any = false;                         // does a terminal take any dimension?
+  std::vector<Action> powers;                   // of the library's operators
+  std::vector<int> products;                    // of the library's products: the power of the second argument, 1 or -1
+  std::size_t compared;                         // the least tokens of a comparison: a pure number
+  std::vector<std::vector<Dimension>> by_size;  // by the least number of tokens
+  // By row, and by the product's power: the least number of tokens of a product's two arguments together.
+  std::vector<std::array<int, 2>> both;
+
+  int& together(std::size_t row, int power) { return both[row][power > 0 ? 0 : 1]; }
+  int together(std::size_t row, int power) const { return both[row][power > 0 ? 0 : 1]; }
+};
+
+std::size_t Dimensions::add(const Dimension& found, std::size_t size, Layers& layers) {
+  const auto [place, is_new] = rows_.try_emplace(found, least_.size());
+  if (is_new) {
+    layers.by_size[size].push_back(found);
+    least_.push_back(static_cast<int>(size));
+    layers.both.push_back({none_, none_});
+  }
+  return place->second;
+}
+
+template <class Visit>
+void Dimensions::for_each_row(Visit visit) const {
+  visit(kAny, kAnywhere);
+  visit(nowhere(), kBeyond);
+  for (const auto& [dimension, row] : rows_) visit(dimension, row);
+}
+
 void Dimensions::find_sizes() {
-  const int none = none_;
-  // Dimensions by the least number of tokens, layer after layer; and the least of a product's two arguments together.
-  std::vector<std::vector<Dimension>> layers(2);
-  std::vector<std::array<int, 2>> both(2, {none, none});  // by the product's power: 1, -1
-  least_ = {1, none};
-  const auto add = [&](const Dimension& found, std::size_t size) {
-    const auto [place, is_new] = rows_.try_emplace(found, least_.size());
-    if (is_new) {
-      layers[size].push_back(found);
-      least_.push_back(static_cast<int>(size));
-      both.push_back({none, none});
+  Layers layers(none_);
+  least_ = {1, none_};
+  find_terminals(layers);
+  if (!layers.has_any) {
+    find_layers(layers);
+    find_target(layers);
+  }
+  // What lies beyond reach counts as nowhere: walks that went there would hardly come back.
+  is_free_ = layers.has_any;
+  if (layers.has_any) least_[1] = 1;
+  sizes_.resize(least_.size() * tokens_.size());
+  for_each_row([&](const Dimension& need, std::size_t row) {
+    for (std::size_t t = 0; t < tokens_.size(); ++t) {
+      const int size = std::min(none_, size_of(static_cast<Token>(t), need, row, layers));
+      sizes_[row * tokens_.size() + t] = static_cast<std::uint16_t>(size);
     }
-    return place->second;
-  };
-  bool has_any = false;
-  std::vector<Action> powers;
-  std::vector<int> products;
+  });
+}
+
+void Dimensions::find_terminals(Layers& layers) {
   for (std::size_t t = 0; t < tokens_.size(); ++t) {
     const Token token = static_cast<Token>(t);
     if (vocabulary_.arity[t] == 0) {
-      has_any = has_any || tokens_[t].is_any;
-      if (!tokens_[t].is_any) add(tokens_[t], 1);
+      layers.has_any = layers.has_any || tokens_[t].is_any;
+      if (!tokens_[t].is_any) add(tokens_[t], 1, layers);
     } else if (action(token).kind == Action::Kind::power) {
-      powers.push_back(action(token));
+      layers.powers.push_back(action(token));
     } else if (action(token).kind == Action::Kind::product) {
-      products.push_back(action(token).power);
+      layers.products.push_back(action(token).power);
+    } else if (action(token).kind == Action::Kind::compared) {
+      layers.compared = std::min<std::size_t>(layers.compared, 1u + vocabulary_.arity[t]);
     }
   }
-  can_join_ =
-      std::count(products.begin(), products.end(), 1) > 0 && std::count(products.begin(), products.end(), -1) > 0;
+  const auto has = [&](int power) { return std::count(layers.products.begin(), layers.products.end(), power) > 0; };
+  can_join_ = has(1) && has(-1);
   // A constant can be a pure number too.
-  if (has_any) add(kNumber, 1);
-  std::size_t reach = 1;
+  if (layers.has_any) add(kNumber, 1, layers);
+}
+
+void Dimensions::find_layers(Layers& layers) {
   std::size_t pairs = 0;
-  std::array<int, 2> met{none, none};
-  for (std::size_t size = 2; !has_any && size < static_cast<std::size_t>(none); ++size) {
+  std::size_t last = 1;  // the last layer that has a dimension
+  for (std::size_t size = 2; size < static_cast<std::size_t>(none_); ++size) {
+    if (size > 2 * last + 1) {
+      // No two layers that have any make another.
+      reach_ = none_ - 1;
+      break;
+    }
     for (std::size_t i = 1; i + 1 < size; ++i) {
-      pairs += layers[i].size() * layers[size - 1 - i].size() * products.size();
+      pairs += layers.by_size[i].size() * layers.by_size[size - 1 - i].size() * layers.products.size();
     }
     if (pairs > kPairs) break;
-    layers.emplace_back();
-    for (const Dimension& below : layers[size - 1]) {
-      for (const Action& act : powers) {
+    layers.by_size.emplace_back();
+    if (size == layers.compared) add(kNumber, size, layers);
+    for (const Dimension& below : layers.by_size[size - 1]) {
+      for (const Action& act : layers.powers) {
         const Dimension found = raised(below, act.power, act.root);
-        if (!is_nowhere(found)) add(found, size);
+        if (!is_nowhere(found)) add(found, size, layers);
       }
     }
     for (std::size_t i = 1; i + 1 < size; ++i) {
-      for (const Dimension& a : layers[i]) {
-        for (const Dimension& b : layers[size - 1 - i]) {
-          for (const int power : products) {
+      for (const Dimension& a : layers.by_size[i]) {
+        for (const Dimension& b : layers.by_size[size - 1 - i]) {
+          for (const int power : layers.products) {
             const Dimension found = product(a, b, power);
             if (is_nowhere(found)) continue;
-            int& together = both[add(found, size)][power > 0 ? 0 : 1];
+            int& together = layers.together(add(found, size, layers), power);
             together = std::min(together, static_cast<int>(size) - 1);
           }
         }
       }
     }
-    reach = size;
+    reach_ = static_cast<int>(size);
+    if (!layers.by_size[size].empty()) last = size;
   }
-  // The target may be one step further, made of two that were met.
-  for (std::size_t i = 1; !has_any && !rows_.contains(target_) && i < layers.size(); ++i) {
-    for (const Dimension& a : layers[i]) {
-      for (const int power : products) {
+}
+
+// The target may be one step further, made of two that were met.
+void Dimensions::find_target(Layers& layers) {
+  if (rows_.contains(target_)) return;
+  std::array<int, 2> met{none_, none_};
+  for (std::size_t i = 1; i < layers.by_size.size(); ++i) {
+    for (const Dimension& a : layers.by_size[i]) {
+      for (const int power : layers.products) {
         const auto b = rows_.find(power > 0 ? product(target_, a, -1) : product(a, target_, -1));
         if (b == rows_.end()) continue;
         int& size = met[power > 0 ? 0 : 1];
@@ -241,136 +304,136 @@ void Dimensions::find_sizes() {
       }
     }
   }
-  if (std::min(met[0], met[1]) < none - 1) {
-    layers.resize(static_cast<std::size_t>(none) + 1);
-    both[add(target_, static_cast<std::size_t>(1 + std::min(met[0], met[1])))] = met;
-  }
-  // What lies beyond reach counts as nowhere: walks that went there would hardly come back.
-  is_free_ = has_any;
-  reach_ = static_cast<int>(reach);
-  if (has_any) least_[1] = 1;
-  sizes_.assign(least_.size() * tokens_.size(), static_cast<std::uint16_t>(none));
-  const auto fill = [&](const Dimension& need, std::size_t at) {
-    const int least_here = has_any ? 1 : least_[at];
-    for (std::size_t t = 0; t < tokens_.size(); ++t) {
-      const Token token = static_cast<Token>(t);
-      int size = none;
-      if (vocabulary_.arity[t] == 0) {
-        if (tokens_[t].meets(need)) size = 1;
-      } else if (action(token).kind == Action::Kind::power) {
-        size = 1 + least(first(token, need));
-      } else if (action(token).kind == Action::Kind::alike) {
-        size = 1 + 2 * least_here;
-      } else if (action(token).kind == Action::Kind::product) {
-        const int pair = both[at][action(token).power > 0 ? 0 : 1];
-        // Two arguments that were not met take at least so many tokens as reach.
-        size = has_any || need.is_any ? 3 : 1 + (pair < none ? pair : std::max(2, static_cast<int>(reach)));
-      } else if (kNumber.meets(need)) {
-        size = 1 + vocabulary_.arity[t] * least(kNumber);
-      }
-      sizes_[at * tokens_.size() + t] = static_cast<std::uint16_t>(std::min(none, size));
+  const int together = std::min(met[0], met[1]);
+  if (together >= none_ - 1) return;
+  layers.by_size.resize(static_cast<std::size_t>(none_) + 1);
+  layers.both[add(target_, static_cast<std::size_t>(1 + together), layers)] = met;
+}
+
+// A lower bound of the tokens of an expression that begins with this one; `row` is that of what is needed.
+int Dimensions::size_of(Token token, const Dimension& need, std::size_t row, const Layers& layers) const {
+  const int arity = vocabulary_.arity[token];
+  if (arity == 0) return tokens_[token].meets(need) ? 1 : none_;
+  switch (action(token).kind) {
+    case Action::Kind::power:
+      return 1 + least(first(token, need));
+    case Action::Kind::alike:
+      return 1 + 2 * (layers.has_any ? 1 : least_[row]);
+    case Action::Kind::product: {
+      if (layers.has_any || need.is_any) return 3;
+      const int together = layers.together(row, action(token).power);
+      // Two arguments that were not met take at least so many tokens as reach.
+      return 1 + (together < none_ ? together : std::max(2, reach_));
     }
-  };
-  fill(kAny, 0);
-  fill(nowhere(), 1);
-  for (const auto& [dimension, at] : rows_) fill(dimension, at);
+    case Action::Kind::chosen:
+      return 2 + (layers.has_any ? 1 : least_[row]);
+    case Action::Kind::compared:
+      return kNumber.meets(need) ? 1 + arity : none_;
+    case Action::Kind::pure:
+      break;
+  }
+  return kNumber.meets(need) ? 1 + arity * least(kNumber) : none_;
 }
 
 void Dimensions::measure(const Token* tokens, int length, Measures& out) const {
   const std::size_t count = static_cast<std::size_t>(length);
   out.values.resize(count);
   out.needs.resize(count);
-  std::vector<std::size_t> ends(count);
+  std::vector<int> ends(count);
+  subtree_ends(vocabulary_.arity.data(), tokens, length, ends.data());
   for (std::size_t i = count; i-- > 0;) {
-    ends[i] = i + 1;
-    if (vocabulary_.arity[tokens[i]] > 0) ends[i] = ends[i + 1];
     out.values[i] = of(tokens[i]);
     if (vocabulary_.arity[tokens[i]] == 1) out.values[i] = value(tokens[i], out.values[i + 1], {});
     if (vocabulary_.arity[tokens[i]] == 2) {
-      out.values[i] = value(tokens[i], out.values[i + 1], out.values[ends[i]]);
-      ends[i] = ends[ends[i]];
+      out.values[i] = value(tokens[i], out.values[i + 1], out.values[static_cast<std::size_t>(ends[i + 1])]);
     }
   }
   out.needs[0] = target_;
   for (std::size_t i = 0; i < count; ++i) {
     if (vocabulary_.arity[tokens[i]] == 1) out.needs[i + 1] = first(tokens[i], out.needs[i]);
     if (vocabulary_.arity[tokens[i]] == 2) {
-      const std::size_t second_at = ends[i + 1];
+      const std::size_t second_at = static_cast<std::size_t>(ends[i + 1]);
       out.needs[i + 1] = first_beside(tokens[i], out.needs[i], out.values[second_at]);
       out.needs[second_at] = second(tokens[i], out.needs[i], out.values[i + 1]);
     }
   }
 }
 
+int Dimensions::smallest(Token op, std::size_t argument, const Dimension& need, const Bars& bars) const {
+  const std::uint16_t* below = sizes(need);
+  const std::size_t count = tokens_.size();
+  int size = none_;
+  for (std::size_t t = 0; t < count; ++t) {
+    if (below[t] < size && !bars(op, argument, static_cast<Token>(t))) size = below[t];
+  }
+  return size;
+}
+
+int Dimensions::smallest_pair(Token op, const Dimension& need, const Bars& bars, const BarsPair& bars_pair) const {
+  const std::uint16_t* below = sizes(need);
+  const std::size_t count = tokens_.size();
+  int size = none_;
+  for (std::size_t a = 0; a < count; ++a) {
+    if (below[a] >= size || bars(op, 0, static_cast<Token>(a))) continue;
+    for (std::size_t b = 0; b < count; ++b) {
+      if (below[a] + below[b] >= size || bars(op, 1, static_cast<Token>(b))) continue;
+      if (!bars_pair(op, static_cast<Token>(a), static_cast<Token>(b))) size = below[a] + below[b];
+    }
+  }
+  return size;
+}
+
+bool Dimensions::raise(const Dimension& need, std::size_t row, const Bars& bars, const BarsPair& bars_pair) {
+  const std::size_t count = tokens_.size();
+  bool changed = false;
+  int least_here = none_;
+  for (std::size_t t = 0; t < count; ++t) {
+    std::uint16_t& size = sizes_[row * count + t];
+    const Token op = static_cast<Token>(t);
+    if (vocabulary_.arity[t] > 0 && size < none_) {
+      int larger = size;
+      const Action::Kind kind = action(op).kind;
+      if (kind == Action::Kind::power && row == kBeyond) {
+        // What lies beyond may be a power of what does not.
+      } else if (vocabulary_.arity[t] == 1) {
+        larger = 1 + smallest(op, 0, first(op, need), bars);
+      } else if (kind == Action::Kind::pure) {
+        larger = 1 + smallest_pair(op, kNumber, bars, bars_pair);
+      } else if (kind == Action::Kind::alike && !need.is_any) {
+        larger = 1 + smallest_pair(op, need, bars, bars_pair);
+      } else if (kind == Action::Kind::compared) {
+        larger = 1 + smallest_pair(op, kAny, bars, bars_pair);
+      } else if (kind == Action::Kind::chosen) {
+        larger = 1 + smallest(op, 0, kAny, bars) + smallest(op, 1, need, bars);
+      }
+      larger = std::min(larger, none_);
+      changed = changed || larger > size;
+      size = std::max(size, static_cast<std::uint16_t>(larger));
+    }
+    least_here = std::min(least_here, static_cast<int>(size));
+  }
+  least_[row] = std::max(least_[row], least_here);
+  return changed;
+}
+
 void Dimensions::obey(const Bars& bars, const BarsPair& bars_pair) {
   simple_ = least_;
-  const std::size_t count = tokens_.size();
-  std::vector<Token> unary;
-  for (std::size_t t = 0; t < count; ++t) {
-    if (vocabulary_.arity[t] == 1) unary.push_back(static_cast<Token>(t));
-  }
-  const auto smallest = [&](Token op, std::size_t argument, const Dimension& need) {
-    const std::uint16_t* below = sizes(need);
-    int size = none_;
-    for (std::size_t t = 0; t < count; ++t) {
-      if (below[t] < size && !bars(op, argument, static_cast<Token>(t))) size = below[t];
-    }
-    return size;
-  };
-  const auto smallest_pair = [&](Token op, const Dimension& need) {
-    const std::uint16_t* below = sizes(need);
-    int size = none_;
-    for (std::size_t a = 0; a < count; ++a) {
-      if (below[a] >= size || bars(op, 0, static_cast<Token>(a))) continue;
-      for (std::size_t b = 0; b < count; ++b) {
-        if (below[a] + below[b] >= size || bars(op, 1, static_cast<Token>(b))) continue;
-        if (!bars_pair(op, static_cast<Token>(a), static_cast<Token>(b))) size = below[a] + below[b];
-      }
-    }
-    return size;
-  };
-  const auto raise = [&](const Dimension& need, std::size_t at) {
-    bool changed = false;
-    int least_here = none_;
-    for (std::size_t t = 0; t < count; ++t) {
-      std::uint16_t& size = sizes_[at * count + t];
-      const Token op = static_cast<Token>(t);
-      if (vocabulary_.arity[t] > 0 && size < none_) {
-        int larger = size;
-        const Action::Kind kind = action(op).kind;
-        if (kind == Action::Kind::power && at == 1) {
-          // What lies beyond may be a power of what does not.
-        } else if (vocabulary_.arity[t] == 1) {
-          larger = 1 + smallest(op, 0, first(op, need));
-        } else if (kind == Action::Kind::pure) {
-          larger = 1 + smallest_pair(op, kNumber);
-        } else if (kind == Action::Kind::alike && !need.is_any) {
-          larger = 1 + smallest_pair(op, need);
-        }
-        larger = std::min(larger, none_);
-        changed = changed || larger > size;
-        size = std::max(size, static_cast<std::uint16_t>(larger));
-      }
-      least_here = std::min(least_here, static_cast<int>(size));
-    }
-    least_[at] = std::max(least_[at], least_here);
-    return changed;
-  };
   // Bounds only grow, and each pass leaves them bounds, so that it may end at any.
   constexpr int kPasses = 4;
   bool changed = true;
   for (int pass = 0; pass < kPasses && changed; ++pass) {
-    changed = raise(kAny, 0);
-    changed = raise(nowhere(), 1) || changed;
-    for (const auto& [dimension, at] : rows_) changed = raise(dimension, at) || changed;
+    changed = false;
+    for_each_row(
+        [&](const Dimension& need, std::size_t row) { changed = raise(need, row, bars, bars_pair) || changed; });
   }
   least_below_.assign(sizes_.size(), 1);
-  const auto set_below = [&](const Dimension& need, std::size_t at) {
-    for (const Token op : unary) least_below_[at * count + op] = static_cast<std::uint16_t>(smallest(op, 0, need));
-  };
-  set_below(kAny, 0);
-  set_below(nowhere(), 1);
-  for (const auto& [dimension, at] : rows_) set_below(dimension, at);
+  for_each_row([&](const Dimension& need, std::size_t row) {
+    for (std::size_t t = 0; t < tokens_.size(); ++t) {
+      if (vocabulary_.arity[t] != 1) continue;
+      const int size = smallest(static_cast<Token>(t), 0, need, bars);
+      least_below_[row * tokens_.size() + t] = static_cast<std::uint16_t>(size);
+    }
+  });
 }
 
 }  // namespace symseed

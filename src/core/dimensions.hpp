@@ -71,25 +71,45 @@ class Dimensions {
   // A lower bound of the tokens of several factors, or divisors, that together have this dimension or its inverse.
   int least_of_factors(const Dimension& together, int factors) const;
   bool is_power(Token token) const { return vocabulary_.arity[token] > 0 && action(token).kind == Action::Kind::power; }
+  // Whether the value of an operator is a pure number whatever its arguments are.
+  bool gives_number(Token op) const {
+    return action(op).kind == Action::Kind::pure || action(op).kind == Action::Kind::compared;
+  }
   const Action& action(Token op) const { return actions_[op]; }
 
  private:
   struct Hash {
     std::size_t operator()(const Dimension& dimension) const;
   };
-  void find_sizes();
+  // Rows of the tables: where any dimension will do, and of all that is out of reach; then what is within.
+  static constexpr std::size_t kAnywhere = 0, kBeyond = 1;
   std::size_t row(const Dimension& need) const {
-    if (need.is_any) return 0;
+    if (need.is_any) return kAnywhere;
     const auto found = rows_.find(need);
-    return found == rows_.end() ? 1 : found->second;
+    return found == rows_.end() ? kBeyond : found->second;
   }
+  // Calls visit(dimension, row) for each of them.
+  template <class Visit>
+  void for_each_row(Visit visit) const;
+  struct Layers;
+  void find_sizes();
+  void find_terminals(Layers& layers);
+  void find_layers(Layers& layers);
+  void find_target(Layers& layers);
+  // The row of a dimension, a new one where it is first met, in expressions of so many tokens.
+  std::size_t add(const Dimension& found, std::size_t size, Layers& layers);
+  int size_of(Token token, const Dimension& need, std::size_t row, const Layers& layers) const;
+  // The smallest argument of an operator that its rules allow, and the smallest two of one dimension.
+  int smallest(Token op, std::size_t argument, const Dimension& need, const Bars& bars) const;
+  int smallest_pair(Token op, const Dimension& need, const Bars& bars, const BarsPair& bars_pair) const;
+  // Raises the bounds of a row to what its operators' arguments take; says whether any changed.
+  bool raise(const Dimension& need, std::size_t row, const Bars& bars, const BarsPair& bars_pair);
 
   Vocabulary vocabulary_;
   std::vector<Dimension> tokens_;
   std::vector<Action> actions_;  // (T,): of operators
   Dimension target_;
   int none_;
-  // Rows of the two tables: 0 where any dimension will do, 1 for all that is out of reach, then what is within.
   std::unordered_map<Dimension, std::size_t, Hash> rows_;
   std::vector<int> least_;
   std::vector<std::uint16_t> sizes_;        // (rows, T)

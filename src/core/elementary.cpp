@@ -90,8 +90,8 @@ constexpr Double log_ratio(double x) {
 }
 
 constexpr Double kLn2 = log_ratio(3.0);
-constexpr double kPi = 0x1.921fb54442d18p+1;
-constexpr Double kHalfPiPair = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
+constexpr double kPi = single::kPi;
+constexpr Double kHalfPiPair = {0.5 * kPi, single::kHalfPiLow};
 
 // log(i / 64) for i from 45 to 91.
 constexpr int kLeast = 45, kMost = 91;
@@ -232,16 +232,6 @@ single::Turned turned(double magnitude) {
   return magnitude <= kLargestTurned ? single::less_half_pi(magnitude) : less_half_pi(magnitude);
 }
 
-// atan(t) = t + t z P(z), z = t^2, for |t| <= tan(pi / 8).
-constexpr double kAtan[] = {-0x1.5555555555555p-2, 0x1.9999999999953p-3, -0x1.249249248d7dcp-3, 0x1.c71c71c303dbbp-4,
-                            -0x1.745d165dc9713p-4, 0x1.3b1392d519db1p-4, -0x1.110e87b4357d2p-4, 0x1.e19a0bfa3eef9p-5,
-                            -0x1.ac7a5a79b3f26p-5, 0x1.74dccfb93fff0p-5, -0x1.1b311bb48c215p-5, 0x1.0acd9e91a5a35p-6};
-
-double atan_of_small(double t) {
-  const double z = t * t;
-  return t + t * (z * single::polynomial<12>(z, kAtan));
-}
-
 bool is_whole(double x) { return std::fabs(x) >= 0x1p52 || std::nearbyint(x) == x; }
 bool is_odd(double x) { return std::fabs(x) < 0x1p53 && is_whole(x) && !is_whole(0.5 * x); }
 
@@ -249,6 +239,54 @@ bool is_odd(double x) { return std::fabs(x) < 0x1p53 && is_whole(x) && !is_whole
 double power_of_end(double magnitude, double y, double sign) {
   if (magnitude == 0.0) return y < 0.0 ? (std::isinf(y) ? kInfinity : divide_by_zero(sign)) : sign * 0.0;
   return y < 0.0 ? sign * 0.0 : sign * kInfinity;
+}
+
+constexpr double kTiny = 0x1p-54;  // x itself, to the last bit, is expm1(x), log1p(x), sinh(x), ...
+
+// sign * exp(x) / 2 for x from 708 on.
+double half_exp(double x, double sign) {
+  if (x > 711.0) return overflow(sign);
+  return exp_of_pair(Double{x, 0.0} + Double{-kLn2.high, -kLn2.low}, sign);
+}
+
+// log(gamma(x)) for x.high >= 12, by Stirling's series; x.low moves it by the series' derivative.
+Double log_gamma_of_large(Double x) {
+  constexpr double kSeries[] = {1.0 / 12.0,   -1.0 / 360.0,      1.0 / 1260.0, -1.0 / 1680.0,
+                                1.0 / 1188.0, -691.0 / 360360.0, 1.0 / 156.0,  -3617.0 / 122400.0};
+  constexpr Double kHalfLogTwoPi = {0x1.d67f1c864beb5p-1, -0x1.65b5a1b7ff5dfp-55};
+  const Double log_x = log_pair(x.high);
+  const double inverse = 1.0 / x.high;
+  const double tail = inverse * single::polynomial<8>(inverse * inverse, kSeries);
+  const double moved = x.low * (log_x.high - 0.5 * inverse);
+  return Double{x.high - 0.5, 0.0} * log_x + Double{-x.high, 0.0} + kHalfLogTwoPi + Double{tail, 0.0} +
+         Double{moved, 0.0};
+}
+
+// gamma(x) for x > 0: where it is small, gamma(x + n) / (x (x + 1) ... (x + n - 1)).
+double gamma_of_positive(double x) {
+  if (x > 171.7) return overflow(1.0);
+  Double steps{1.0, 0.0};
+  int count = 0;
+  for (; x + count < 12.0; ++count) steps = steps * sum(x, count);
+  const double value = exp_of_pair(log_gamma_of_large(sum(x, count)), 1.0);
+  if (count == 0) return value;
+  const double first = value / steps.high;
+  const Double back = product(first, steps.high);
+  return first + ((value - back.high) - back.low - first * steps.low) / steps.high;
+}
+
+// gamma(x) for x < 0 that is not whole, by gamma(x) gamma(-x) = -pi / (x sin(pi x)).
+double gamma_of_negative(double x) {
+  if (x < -200.0) return underflow(1.0);
+  const double nearest = std::nearbyint(x);
+  // What is left of x after whole steps is exact.
+  const Double angle = Double{2.0 * kHalfPiPair.high, 2.0 * kHalfPiPair.low} * Double{x - nearest, 0.0};
+  const double sine = (is_odd(nearest) ? -1.0 : 1.0) * sin(angle.high);
+  const double above = -kPi / (x * sine);
+  if (x > -170.0) return above / gamma_of_positive(-x);
+  // gamma(-x) may overflow where gamma(x) is still a number.
+  const Double below = log_gamma_of_large({-x, 0.0});
+  return exp_of_pair(log_pair(std::fabs(above)) + Double{-below.high, -below.low}, std::copysign(1.0, above));
 }
 
 }  // namespace
@@ -298,39 +336,104 @@ double tan(double x) {
   return std::copysign(1.0, x) * single::tan_of_turned(turned(magnitude));
 }
 
-double atan(double x) {
+double expm1(double x) {
+  if (std::fabs(x) < kTiny) return flagged(x);
+  return x > 708.0 ? exp(x) : x == x ? single::expm1(x) : x;
+}
+
+double sinh(double x) {
   const double magnitude = std::fabs(x);
-  if (magnitude < 0x1p-27 || x != x) return x;
-  double value;
-  if (magnitude <= 0.4142135623730951) {
-    value = atan_of_small(magnitude);
-  } else if (magnitude <= 2.414213562373095) {
-    value = 0.25 * kPi + (atan_of_small((magnitude - 1.0) / (magnitude + 1.0)) + 0.5 * kHalfPiPair.low);
-  } else {
-    value = 0.5 * kPi - (atan_of_small(1.0 / magnitude) - kHalfPiPair.low);
-  }
-  return std::copysign(value, x);
+  if (magnitude < kTiny) return flagged(x);
+  if (x - x != 0.0) return x;
+  return magnitude <= 708.0 ? single::sinh(x) : half_exp(magnitude, std::copysign(1.0, x));
+}
+
+double cosh(double x) {
+  const double magnitude = std::fabs(x);
+  if (x - x != 0.0) return x == x ? kInfinity : x;
+  return magnitude <= 708.0 ? single::cosh(x) : half_exp(magnitude, 1.0);
+}
+
+double log1p(double x) {
+  if (std::fabs(x) < kTiny) return flagged(x);
+  if (x != x || x == kInfinity) return x;
+  if (x < -1.0) return invalid();
+  return x == -1.0 ? divide_by_zero(-1.0) : single::log1p(x);
+}
+
+double log2(double x) {
+  if (!(x > 0.0 && x < kSmallestNormal)) return x >= kSmallestNormal && x < kInfinity ? single::log2(x) : log(x);
+  return single::log2(x * 0x1p54) - 54.0;
+}
+
+double log10(double x) {
+  if (!(x > 0.0 && x < kSmallestNormal)) return x >= kSmallestNormal && x < kInfinity ? single::log10(x) : log(x);
+  return single::log10(x * 0x1p54) - 54.0 * (single::kLog10Of2[0] + single::kLog10Of2[1]);
+}
+
+double asinh(double x) {
+  if (std::fabs(x) < kTiny) return flagged(x);
+  return x - x == 0.0 ? single::asinh(x) : x;
+}
+
+double acosh(double x) {
+  if (x != x || x == kInfinity) return x;
+  return x < 1.0 ? invalid() : single::acosh(x);
+}
+
+double atanh(double x) {
+  const double magnitude = std::fabs(x);
+  if (magnitude < kTiny) return flagged(x);
+  if (magnitude > 1.0) return invalid();
+  return magnitude == 1.0 ? divide_by_zero(x) : x == x ? single::atanh(x) : x;
+}
+
+double atan(double x) {
+  if (std::fabs(x) < 0x1p-27) return flagged(x);
+  return x == x ? single::atan(x) : x;
 }
 
 double asin(double x) {
-  if (std::fabs(x) > 1.0) return invalid();
-  return atan(x / std::sqrt((1.0 - x) * (1.0 + x)));
+  if (std::fabs(x) < 0x1p-27) return flagged(x);
+  return std::fabs(x) > 1.0 ? invalid() : single::asin(x);
 }
 
-double acos(double x) {
-  if (std::fabs(x) > 1.0) return invalid();
-  return 2.0 * atan(std::sqrt((1.0 - x) / (1.0 + x)));
-}
+double acos(double x) { return std::fabs(x) > 1.0 ? invalid() : single::acos(x); }
 
 double atan2(double y, double x) {
   if (x == 0.0 && y == 0.0) return std::signbit(x) ? std::copysign(kPi, y) : y;
-  const double value = atan(std::fabs(y) / std::fabs(x));
-  return std::copysign(x < 0.0 ? kPi - value : value, y);
+  return single::atan2(y, x);
+}
+
+double erf(double x) { return x == x ? flagged(single::erf(x)) : x; }
+
+double gamma(double x) {
+  if (x == 0.0) return divide_by_zero(std::copysign(1.0, x));
+  if (std::fabs(x) < kTiny) return 1.0 / x;
+  if (x > 0.0 || x != x) return x < kInfinity ? gamma_of_positive(x) : x;
+  return is_whole(x) ? invalid() : gamma_of_negative(x);
+}
+
+double mod(double a, double b) {
+  if (b == 0.0 || std::isinf(a)) return a == a ? invalid() : a;
+  const double rest = std::fmod(a, b);  // exact, and so the same everywhere
+  if (rest == 0.0) return std::copysign(0.0, b);
+  return (rest < 0.0) != (b < 0.0) ? rest + b : rest;
+}
+
+double hypot(double a, double b) {
+  const double large = std::fmax(std::fabs(a), std::fabs(b));
+  if (std::isinf(large)) return large;
+  if (a == 0.0 || b == 0.0 || a != a || b != b) return std::fabs(a) + std::fabs(b);
+  const double scale = large > 0x1p500 ? 0x1p-600 : large < 0x1p-400 ? 0x1p600 : 1.0;
+  const double x = a * scale, y = b * scale;
+  return std::sqrt(x * x + y * y) / scale;
 }
 
 double cbrt(double x) {
   if (x == 0.0 || x - x != 0.0) return x;
   const double magnitude = std::fabs(x);
+  if (magnitude < 0x1p-900) return 0x1p-40 * cbrt(x * 0x1p120);  // or the cube below would lose digits
   const double near = pow(magnitude, 1.0 / 3.0);
   return std::copysign(near - (near * near * near - magnitude) / (3.0 * near * near), x);
 }

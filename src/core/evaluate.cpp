@@ -15,9 +15,9 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-Failure apply_function(const Manner& manner, const Function& function, const double* a, const double* b, double* out,
-                       int points) {
-  if (!function.values(*manner.kernels, a, b, out, points)) return Failure::no_answer;
+Failure apply_function(const EvalOptions& options, const Function& function, const double* a, const double* b,
+                       double* out, int points) {
+  if (!function.values(*options.kernels, a, b, out, points)) return Failure::no_answer;
   const double* bad = std::find_if_not(out, out + points, [](double value) { return std::isfinite(value); });
   if (bad == out + points) return Failure::none;
   return std::isnan(*bad) ? Failure::invalid : Failure::overflow;
@@ -53,13 +53,13 @@ void Workspace::go_to(std::size_t first) {
   }
 }
 
-Outcome Workspace::run(const Manner& manner, Row row) {
+Outcome Workspace::run(const EvalOptions& options, Row row) {
   const auto is_function = [&](Token token) { return vocabulary_.kind[token] == kFunction; };
-  if (manner.strict || (has_functions_ && std::any_of(row.tokens, row.tokens + row.length, is_function))) {
-    return run_stepwise(manner, row);
+  if (options.strict || (has_functions_ && std::any_of(row.tokens, row.tokens + row.length, is_function))) {
+    return run_stepwise(options, row);
   }
-  const Stop stop = manner.kernels->interpret({row.tokens, row.constants, row.length, points_, vocabulary_.kind.data(),
-                                               leaf_.data(), slots_.data(), block_, stack_.data()});
+  const Stop stop = options.kernels->interpret({row.tokens, row.constants, row.length, points_, vocabulary_.kind.data(),
+                                                leaf_.data(), slots_.data(), block_, stack_.data()});
   result_ = stop.values;
   if (stop.position < 0) return {};
   const int kind = vocabulary_.kind[row.tokens[stop.position]];
@@ -68,7 +68,7 @@ Outcome Workspace::run(const Manner& manner, Row row) {
 
 // As `interpret` does it, one operator at a time: so that the flags of each can be asked for, or that it may be the
 // user's own.
-Outcome Workspace::run_stepwise(const Manner& manner, Row row) {
+Outcome Workspace::run_stepwise(const EvalOptions& options, Row row) {
   const double** top = stack_.data();
   for (int position = row.length; position-- > 0;) {
     const Token token = row.tokens[position];
@@ -80,7 +80,7 @@ Outcome Workspace::run_stepwise(const Manner& manner, Row row) {
     double* out = slots_.data() + (top - stack_.data()) * 2 * block_;
     if (out == a || out == b) out += block_;
     if (arity > 0) {
-      const Failure failure = apply(manner, vocabulary_, token, a, b, out, points_);
+      const Failure failure = apply(options, vocabulary_, token, a, b, out, points_);
       if (failure != Failure::none) return {failure, position};
       *top++ = out;
     } else if (kind == kConstant) {
@@ -99,36 +99,36 @@ double sum_lanes(const double* lanes) {
   return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
 
-bool add_function(const Manner& manner, const double* prediction, const Samples& samples, std::size_t first, int points,
-                  double* lanes) {
+bool add_function(const EvalOptions& options, const double* prediction, const Samples& samples, std::size_t first,
+                  int points, double* lanes) {
   const double* weight = samples.weight.data() + first;
   Lines loss(static_cast<std::size_t>(points));
   const double* target = samples.target.data() + first;
-  if (!manner.loss->values(*manner.kernels, target, prediction, loss.data(), points)) return false;
+  if (!options.loss->values(*options.kernels, target, prediction, loss.data(), points)) return false;
   for (int i = 0; i < points; ++i) {
     // A sample without weight, such as padding, counts for nothing, whatever its loss.
-    if (weight[i] > 0.0) lanes[i % 8] += weight[i] * loss[static_cast<std::size_t>(i)];
+    if (weight[i] > 0.0) lanes[i % kGroup] += weight[i] * loss[static_cast<std::size_t>(i)];
   }
   return true;
 }
 
 void elementwise(const Kernels& kernels, int opcode, const double* a, const double* b, double* out, std::size_t count,
                  Monitor& monitor) {
-  Lines left(8, 1.0), right(8, 1.0), last(8);
+  Lines left(kGroup, 1.0), right(kGroup, 1.0), last(kGroup);
   for (std::size_t first = 0; first < count;) {
     if (first % (16 * kBlock) == 0) monitor.check();
-    // In groups of eight; those beyond the last whole group are copied into one.
+    // In whole groups; those beyond the last whole group are copied into one.
     const std::size_t rest = count - first;
-    const std::size_t points = rest >= 8 ? std::min<std::size_t>(kBlock, rest / 8 * 8) : rest;
+    const std::size_t points = rest >= kGroup ? std::min<std::size_t>(kBlock, rest / kGroup * kGroup) : rest;
     const double *x = a + first, *y = b + first;
     double* to = out + first;
-    if (points < 8) {
+    if (points < kGroup) {
       std::copy_n(x, points, left.begin());
       std::copy_n(y, points, right.begin());
       x = left.data(), y = right.data();
       to = last.data();
     }
-    const int padded = static_cast<int>((points + 7) / 8 * 8);
+    const int padded = static_cast<int>(whole_groups(points));
     int strange = kernels.forward[static_cast<std::size_t>(opcode)](x, y, to, padded) >= 0;
     // A kernel takes finite arguments, and does not look beyond the first value that is not finite.
     for (std::size_t i = 0; i < points; ++i) strange |= !(x[i] - x[i] == 0.0) | !(y[i] - y[i] == 0.0);
@@ -136,27 +136,27 @@ void elementwise(const Kernels& kernels, int opcode, const double* a, const doub
       const bool is_ordinary = std::isfinite(to[i]) && std::isfinite(x[i]) && std::isfinite(y[i]);
       if (!is_ordinary) to[i] = operator_value(opcode, x[i], y[i]);
     }
-    if (points < 8) std::copy_n(to, points, out + first);
+    if (points < kGroup) std::copy_n(to, points, out + first);
     first += points;
   }
 }
 
-void squared_errors(const Manner& manner, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
+void squared_errors(const EvalOptions& options, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
                     int threads, Monitor& monitor, double* error, Outcome* outcome) {
   parallel_chunks(rows.count, kChunk, threads, monitor, [&] {
     return [&, workspace = Workspace(rows.stride, vocabulary, samples)](std::size_t begin, std::size_t end) mutable {
-      double lanes[kChunk][8] = {};
+      double lanes[kChunk][kGroup] = {};
       std::fill(outcome + begin, outcome + end, Outcome{});
       for_each_block(samples, [&](std::size_t first, int points) {
         monitor.check();
         workspace.go_to(first);
         for (std::size_t i = begin; i < end; ++i) {
           if (!outcome[i].ok()) continue;
-          if (workspace.has_functions() || manner.loss != nullptr)
+          if (workspace.has_functions() || options.loss != nullptr)
             monitor.check();  // one row may take as long as its user wants
-          outcome[i] = workspace.run(manner, rows[i]);
+          outcome[i] = workspace.run(options, rows[i]);
           if (!outcome[i].ok()) continue;
-          if (!add_losses(manner, workspace.result(), samples, first, points, lanes[i - begin])) {
+          if (!add_losses(options, workspace.result(), samples, first, points, lanes[i - begin])) {
             outcome[i] = {Failure::no_answer, -1};
           }
         }
@@ -172,7 +172,7 @@ void squared_errors(const Manner& manner, const Vocabulary& vocabulary, const Ro
   });
 }
 
-void predictions(const Manner& manner, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
+void predictions(const EvalOptions& options, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
                  int threads, Monitor& monitor, double* prediction, Outcome* outcome) {
   parallel_chunks(rows.count, 1, threads, monitor, [&] {
     return [&, workspace = Workspace(rows.stride, vocabulary, samples)](std::size_t begin, std::size_t end) mutable {
@@ -183,7 +183,7 @@ void predictions(const Manner& manner, const Vocabulary& vocabulary, const Rows&
           monitor.check();
           if (!outcome[i].ok()) return;
           workspace.go_to(first);
-          outcome[i] = workspace.run(manner, rows[i]);
+          outcome[i] = workspace.run(options, rows[i]);
           if (!outcome[i].ok()) return;
           const std::size_t real = std::min<std::size_t>(static_cast<std::size_t>(points), samples.points - first);
           std::memcpy(out + first, workspace.result(), real * sizeof(double));

@@ -18,27 +18,26 @@ struct Outcome {
   bool ok() const { return failure == Failure::none; }
 };
 
-// How to evaluate: by which kernels, whether any IEEE flag but "inexact" is a failure, and what an error costs: a
-// function of target and prediction, or null for the square of their difference.
-struct Manner {
+// How to evaluate.
+struct EvalOptions {
   const Kernels* kernels;
-  bool strict;
-  const Function* loss = nullptr;
+  bool strict;                     // is any IEEE flag but "inexact" a failure?
+  const Function* loss = nullptr;  // of target and prediction; null: the square of their difference
 };
 
 // Computes the values of an operator of the user's own, and says what became of it.
-Failure apply_function(const Manner& manner, const Function& function, const double* a, const double* b, double* out,
-                       int points);
+Failure apply_function(const EvalOptions& options, const Function& function, const double* a, const double* b,
+                       double* out, int points);
 
 // The same for any operator.
-inline Failure apply(const Manner& manner, const Vocabulary& vocabulary, Token token, const double* a, const double* b,
-                     double* out, int points) {
+inline Failure apply(const EvalOptions& options, const Vocabulary& vocabulary, Token token, const double* a,
+                     const double* b, double* out, int points) {
   const int kind = vocabulary.kind[token];
   if (kind == kFunction) [[unlikely]]
-    return apply_function(manner, *vocabulary.function[token], a, b, out, points);
-  const int bad = manner.kernels->forward[static_cast<std::size_t>(kind)](a, b, out, points);
+    return apply_function(options, *vocabulary.function[token], a, b, out, points);
+  const int bad = options.kernels->forward[static_cast<std::size_t>(kind)](a, b, out, points);
   if (bad >= 0) return flag_raised(kind, a[bad], b[bad]);
-  return manner.strict ? first_flag(kind, a, b, out, points) : Failure::none;
+  return options.strict ? first_flag(kind, a, b, out, points) : Failure::none;
 }
 
 // Room for the values of rows of up to `max_length` tokens on one block of points at a time.
@@ -49,12 +48,12 @@ class Workspace {
   // Turns to the block of points that begins at `first`.
   void go_to(std::size_t first);
   // Evaluates a row on that block. On success `result` points to its values.
-  Outcome run(const Manner& manner, Row row);
+  Outcome run(const EvalOptions& options, Row row);
   const double* result() const { return result_; }
   bool has_functions() const { return has_functions_; }
 
  private:
-  Outcome run_stepwise(const Manner& manner, Row row);
+  Outcome run_stepwise(const EvalOptions& options, Row row);
 
   const Vocabulary& vocabulary_;
   const Samples& samples_;
@@ -81,16 +80,16 @@ double sum_lanes(const double* lanes);
 
 // Adds the weighted losses of a block of predictions, by a function of the user's own, to eight running sums. False
 // where there is no answer.
-bool add_function(const Manner& manner, const double* prediction, const Samples& samples, std::size_t first, int points,
-                  double* lanes);
+bool add_function(const EvalOptions& options, const double* prediction, const Samples& samples, std::size_t first,
+                  int points, double* lanes);
 
 // The same for any loss.
-inline bool add_losses(const Manner& manner, const double* prediction, const Samples& samples, std::size_t first,
+inline bool add_losses(const EvalOptions& options, const double* prediction, const Samples& samples, std::size_t first,
                        int points, double* lanes) {
-  if (manner.loss != nullptr) [[unlikely]]
-    return add_function(manner, prediction, samples, first, points, lanes);
-  manner.kernels->add_squared_error(prediction, samples.target.data() + first, samples.weight.data() + first, points,
-                                    lanes);
+  if (options.loss != nullptr) [[unlikely]]
+    return add_function(options, prediction, samples, first, points, lanes);
+  options.kernels->add_squared_error(prediction, samples.target.data() + first, samples.weight.data() + first, points,
+                                     lanes);
   return true;
 }
 
@@ -100,11 +99,11 @@ void elementwise(const Kernels& kernels, int opcode, const double* a, const doub
                  Monitor& monitor);
 
 // Weighted sum of squared errors, or of losses, of each row, NaN where it failed.
-void squared_errors(const Manner& manner, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
+void squared_errors(const EvalOptions& options, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
                     int threads, Monitor& monitor, double* error, Outcome* outcome);
 
 // Values of each row at each point, (N, M); NaN at every point of a row that failed.
-void predictions(const Manner& manner, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
+void predictions(const EvalOptions& options, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
                  int threads, Monitor& monitor, double* prediction, Outcome* outcome);
 
 }  // namespace symseed

@@ -6,19 +6,12 @@
 #include "elementary.hpp"
 #include "function.hpp"
 #include "hash.hpp"
+#include "prefix.hpp"
 
 namespace symseed {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-std::vector<int> constant_places(const Vocabulary& vocabulary, Row row) {
-  std::vector<int> places;
-  for (int position = 0; position < row.length; ++position) {
-    if (vocabulary.kind[row.tokens[position]] == kConstant) places.push_back(position);
-  }
-  return places;
-}
 
 // Solves (curvature + damping * its diagonal) step = -gradient by Cholesky; false where that matrix is not positive
 // definite. A constant without any effect gets a step of 0.
@@ -58,14 +51,15 @@ bool damped_step(const Linearisation& at, double damping, std::vector<double>& f
 // For a loss that is not the square: what it is locally. In: residuals; out: half the slope of the loss by the
 // prediction in their place, and weights under which the square of a residual bends as the loss does (IRLS: the same
 // slope where it is, and no less than the loss everywhere for the usual ones, so that steps do not overshoot).
-bool pull(const Manner& manner, const double* prediction, const Samples& samples, std::size_t first, int points,
+bool pull(const EvalOptions& options, const double* prediction, const Samples& samples, std::size_t first, int points,
           double* residual, double* bent) {
   const double* target = samples.target.data() + first;
   const double* weight = samples.weight.data() + first;
   Lines value(static_cast<std::size_t>(points)), half(static_cast<std::size_t>(points), 0.5);
   Lines slope(static_cast<std::size_t>(points));
-  if (!manner.loss->values(*manner.kernels, target, prediction, value.data(), points)) return false;
-  manner.loss->backward(*manner.kernels, target, prediction, value.data(), half.data(), nullptr, slope.data(), points);
+  if (!options.loss->values(*options.kernels, target, prediction, value.data(), points)) return false;
+  options.loss->backward(*options.kernels, target, prediction, value.data(), half.data(), nullptr, slope.data(),
+                         points);
   for (int i = 0; i < points; ++i) {
     const double s = slope[static_cast<std::size_t>(i)];
     const double ratio = s / residual[i];
@@ -84,9 +78,9 @@ struct Fit {
 // Fits one row; made once per thread.
 class Fitter {
  public:
-  Fitter(const Manner& manner, const Vocabulary& vocabulary, const Samples& samples, const FitSettings& settings,
+  Fitter(const EvalOptions& options, const Vocabulary& vocabulary, const Samples& samples, const FitSettings& settings,
          Monitor& monitor, std::size_t stride)
-      : manner_(manner),
+      : options_(options),
         vocabulary_(vocabulary),
         samples_(samples),
         settings_(settings),
@@ -124,15 +118,15 @@ class Fitter {
 
   void evaluate(Row row, Fit& fit) {
     row.constants = fit.constants.data();
-    double lanes[8] = {};
+    double lanes[kGroup] = {};
     fit.outcome = {};
     for_each_block(samples_, [&](std::size_t first, int points) {
       if (!fit.outcome.ok()) return;
       monitor_.check();
       workspace_.go_to(first);
-      fit.outcome = workspace_.run(manner_, row);
+      fit.outcome = workspace_.run(options_, row);
       if (!fit.outcome.ok()) return;
-      if (!add_losses(manner_, workspace_.result(), samples_, first, points, lanes)) {
+      if (!add_losses(options_, workspace_.result(), samples_, first, points, lanes)) {
         fit.outcome = {Failure::no_answer, -1};
       }
     });
@@ -147,9 +141,9 @@ class Fitter {
     if (!best.outcome.ok()) return best;
     double damping = 1e-3;
     row.constants = best.constants.data();
-    Linearisation at = linearise(manner_, vocabulary_, row, samples_, monitor_, tape_, places);
+    Linearisation at = linearise(options_, vocabulary_, row, samples_, monitor_, tape_, places);
     // Squares end at 0 and converge fast; another loss may be negative, and gains little in its last steps.
-    const bool is_squared = manner_.loss == nullptr;
+    const bool is_squared = options_.loss == nullptr;
     const double least_gain = is_squared ? 1e-15 : 1e-9;
     for (int i = 0; i < settings_.iterations && (best.error > 0.0 || !is_squared) && damping < 1e12; ++i) {
       if (!damped_step(at, damping, factor_, step_)) {
@@ -172,7 +166,7 @@ class Fitter {
         if (done) break;
         damping = std::max(damping * 0.1, 1e-12);
         row.constants = best.constants.data();
-        at = linearise(manner_, vocabulary_, row, samples_, monitor_, tape_, places);
+        at = linearise(options_, vocabulary_, row, samples_, monitor_, tape_, places);
       } else {
         damping *= 10.0;
       }
@@ -180,7 +174,7 @@ class Fitter {
     return best;
   }
 
-  const Manner& manner_;
+  const EvalOptions& options_;
   const Vocabulary& vocabulary_;
   const Samples& samples_;
   const FitSettings& settings_;
@@ -197,31 +191,24 @@ Tape::Tape(std::size_t max_length)
     : value_buffer_(max_length * kBlock),
       derivative_buffer_(max_length * kBlock),
       values_(max_length),
-      right_(max_length),
+      ends_(max_length),
       varies_(max_length),
       unused_(kBlock) {}
 
-void Tape::find_children(const Vocabulary& vocabulary, Row row) {
-  // Ends of the subtrees that wait for their operator, the leftmost on top.
-  std::vector<int> ends;
+void Tape::find_subtrees(const Vocabulary& vocabulary, Row row) {
+  subtree_ends(vocabulary.arity.data(), row.tokens, row.length, ends_.data());
   for (int position = row.length; position-- > 0;) {
     const Token token = row.tokens[position];
     const std::size_t at = static_cast<std::size_t>(position);
     const int arity = vocabulary.arity[token];
-    right_[at] = arity == 2 ? ends.back() : position + 1;
     varies_[at] = vocabulary.kind[token] == kConstant || (arity > 0 && varies_[at + 1]) ||
-                  (arity == 2 && varies_[static_cast<std::size_t>(right_[at])]);
-    if (arity == 0) {
-      ends.push_back(position + 1);
-    } else if (arity == 2) {
-      ends.pop_back();
-    }
+                  (arity == 2 && varies_[static_cast<std::size_t>(ends_[at + 1])]);
   }
 }
 
-Outcome Tape::run(const Manner& manner, const Vocabulary& vocabulary, Row row, const Samples& samples,
+Outcome Tape::run(const EvalOptions& options, const Vocabulary& vocabulary, Row row, const Samples& samples,
                   std::size_t first, int points) {
-  find_children(vocabulary, row);
+  find_subtrees(vocabulary, row);
   for (int position = row.length; position-- > 0;) {
     const Token token = row.tokens[position];
     const int kind = vocabulary.kind[token];
@@ -234,8 +221,8 @@ Outcome Tape::run(const Manner& manner, const Vocabulary& vocabulary, Row row, c
       std::fill(out, out + points, kind == kLiteral ? vocabulary.value[token] : row.constants[position]);
     } else {
       const double* a = value(position + 1);
-      const double* b = value(right_[static_cast<std::size_t>(position)]);
-      const Failure failure = apply(manner, vocabulary, token, a, b, out, points);
+      const double* b = value(last_argument(ends_.data(), position, vocabulary.arity[token]));
+      const Failure failure = apply(options, vocabulary, token, a, b, out, points);
       if (failure != Failure::none) return {failure, position};
     }
   }
@@ -246,43 +233,43 @@ Outcome Tape::run(const Manner& manner, const Vocabulary& vocabulary, Row row, c
     const int arity = vocabulary.arity[token];
     if (arity == 0 || !varies_[static_cast<std::size_t>(position)]) continue;
     const int left = position + 1;
-    const int right = right_[static_cast<std::size_t>(position)];
+    const int right = last_argument(ends_.data(), position, arity);
     double* grad_left = varies_[static_cast<std::size_t>(left)] ? slot(derivative_buffer_, left) : unused_.data();
     double* grad_right =
         arity == 2 && varies_[static_cast<std::size_t>(right)] ? slot(derivative_buffer_, right) : unused_.data();
     if (vocabulary.kind[token] == kFunction) [[unlikely]] {
       const auto wanted = [&](double* grad) { return grad == unused_.data() ? nullptr : grad; };
-      vocabulary.function[token]->backward(*manner.kernels, value(left), value(right), value(position),
+      vocabulary.function[token]->backward(*options.kernels, value(left), value(right), value(position),
                                            derivative(position), wanted(grad_left), wanted(grad_right), points);
       continue;
     }
-    manner.kernels->backward[vocabulary.kind[token]](value(left), value(right), value(position), derivative(position),
-                                                     grad_left, grad_right, points);
+    options.kernels->backward[vocabulary.kind[token]](value(left), value(right), value(position), derivative(position),
+                                                      grad_left, grad_right, points);
   }
   return {};
 }
 
-Linearisation linearise(const Manner& manner, const Vocabulary& vocabulary, Row row, const Samples& samples,
+Linearisation linearise(const EvalOptions& options, const Vocabulary& vocabulary, Row row, const Samples& samples,
                         Monitor& monitor, Tape& tape, const std::vector<int>& places) {
   const std::size_t k = places.size();
-  std::vector<double> gradient_lanes(k * 8);
-  std::vector<double> curvature_lanes(k * k * 8);
-  std::vector<double> residual(kBlock), bent(manner.loss != nullptr ? kBlock : 0);
-  double error_lanes[8] = {};
+  std::vector<double> gradient_lanes(k * kGroup);
+  std::vector<double> curvature_lanes(k * k * kGroup);
+  std::vector<double> residual(kBlock), bent(options.loss != nullptr ? kBlock : 0);
+  double error_lanes[kGroup] = {};
   Linearisation at{{}, kNan, std::vector<double>(k), std::vector<double>(k * k)};
   for_each_block(samples, [&](std::size_t first, int points) {
     if (!at.outcome.ok()) return;
     monitor.check();
-    at.outcome = tape.run(manner, vocabulary, row, samples, first, points);
+    at.outcome = tape.run(options, vocabulary, row, samples, first, points);
     if (!at.outcome.ok()) return;
     const double* weight = samples.weight.data() + first;
     const double* bend = weight;
     for (int i = 0; i < points; ++i) {
       residual[static_cast<std::size_t>(i)] = tape.value(0)[i] - samples.target[first + static_cast<std::size_t>(i)];
     }
-    manner.kernels->add_product(residual.data(), residual.data(), weight, points, error_lanes);
-    if (manner.loss != nullptr) {
-      if (!pull(manner, tape.value(0), samples, first, points, residual.data(), bent.data())) {
+    options.kernels->add_product(residual.data(), residual.data(), weight, points, error_lanes);
+    if (options.loss != nullptr) {
+      if (!pull(options, tape.value(0), samples, first, points, residual.data(), bent.data())) {
         at.outcome = {Failure::no_answer, -1};
         return;
       }
@@ -290,30 +277,30 @@ Linearisation linearise(const Manner& manner, const Vocabulary& vocabulary, Row 
     }
     for (std::size_t i = 0; i < k; ++i) {
       const double* derivative = tape.derivative(places[i]);
-      manner.kernels->add_product(residual.data(), derivative, weight, points, &gradient_lanes[i * 8]);
+      options.kernels->add_product(residual.data(), derivative, weight, points, &gradient_lanes[i * kGroup]);
       for (std::size_t j = 0; j <= i; ++j) {
-        manner.kernels->add_product(derivative, tape.derivative(places[j]), bend, points,
-                                    &curvature_lanes[(i * k + j) * 8]);
+        options.kernels->add_product(derivative, tape.derivative(places[j]), bend, points,
+                                     &curvature_lanes[(i * k + j) * kGroup]);
       }
     }
   });
   if (!at.outcome.ok()) return at;
   at.error = sum_lanes(error_lanes);
   for (std::size_t i = 0; i < k; ++i) {
-    at.gradient[i] = sum_lanes(&gradient_lanes[i * 8]);
+    at.gradient[i] = sum_lanes(&gradient_lanes[i * kGroup]);
     for (std::size_t j = 0; j <= i; ++j) {
-      at.curvature[i * k + j] = at.curvature[j * k + i] = sum_lanes(&curvature_lanes[(i * k + j) * 8]);
+      at.curvature[i * k + j] = at.curvature[j * k + i] = sum_lanes(&curvature_lanes[(i * k + j) * kGroup]);
     }
   }
   return at;
 }
 
-void fit_constants(const Manner& manner, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
+void fit_constants(const EvalOptions& options, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
                    const FitSettings& settings, int threads, Monitor& monitor, double* constants, double* error,
                    Outcome* outcome) {
   parallel_chunks(rows.count, 1, threads, monitor, [&] {
-    return [&, fitter = Fitter(manner, vocabulary, samples, settings, monitor, rows.stride)](std::size_t begin,
-                                                                                             std::size_t end) mutable {
+    return [&, fitter = Fitter(options, vocabulary, samples, settings, monitor, rows.stride)](std::size_t begin,
+                                                                                              std::size_t end) mutable {
       for (std::size_t i = begin; i < end; ++i) {
         const Fit fit = fitter.run(rows[i]);
         std::copy(fit.constants.begin(), fit.constants.end(), constants + i * rows.stride);

@@ -29,13 +29,13 @@ class Tape {
 
   // Forward, then backward: afterwards `derivative(position)` is d row / d (value at position), for every position
   // whose subtree holds a constant.
-  Outcome run(const Manner& manner, const Vocabulary& vocabulary, Row row, const Samples& samples, std::size_t first,
-              int points);
+  Outcome run(const EvalOptions& options, const Vocabulary& vocabulary, Row row, const Samples& samples,
+              std::size_t first, int points);
   const double* value(int position) const { return values_[static_cast<std::size_t>(position)]; }
   const double* derivative(int position) const { return slot(derivative_buffer_, position); }
 
  private:
-  void find_children(const Vocabulary& vocabulary, Row row);
+  void find_subtrees(const Vocabulary& vocabulary, Row row);
   static const double* slot(const Lines& buffer, int position) {
     return buffer.data() + static_cast<std::size_t>(position) * kBlock;
   }
@@ -46,18 +46,18 @@ class Tape {
   Lines value_buffer_;
   Lines derivative_buffer_;
   std::vector<const double*> values_;  // of each position; a variable's are the data themselves
-  std::vector<int> right_;             // position of the second argument, or of the only one
+  std::vector<int> ends_;              // one past the last position of each subtree
   std::vector<std::uint8_t> varies_;   // does the subtree hold a constant?
   std::vector<double> unused_;         // derivatives that nobody asks for
 };
 
 // `places` are the positions of the row's constants.
-Linearisation linearise(const Manner& manner, const Vocabulary& vocabulary, Row row, const Samples& samples,
+Linearisation linearise(const EvalOptions& options, const Vocabulary& vocabulary, Row row, const Samples& samples,
                         Monitor& monitor, Tape& tape, const std::vector<int>& places);
 
 // Fits the constants of each row in place and gives its error, as `squared_errors` would. A row never gets worse, and
 // never gets a constant that is not finite. A row that cannot be evaluated from any start keeps the constants it has.
-void fit_constants(const Manner& manner, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
+void fit_constants(const EvalOptions& options, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
                    const FitSettings& settings, int threads, Monitor& monitor, double* constants, double* error,
                    Outcome* outcome);
 

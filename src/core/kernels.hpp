@@ -1,6 +1,7 @@
 // The table of kernels of one instruction set: every operator over a block of points.
 //
-// `points` is always a multiple of 8. An output is never one of the inputs. All instruction sets give the same bits.
+// `points` is always a multiple of kGroup, which is 8. An output is never one of the inputs. All instruction sets give
+// the same bits.
 #pragma once
 
 #include <array>

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "elementary.hpp"
+#include "group.hpp"
 
 namespace symseed {
 namespace {
@@ -14,8 +15,6 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kPrecision = std::numeric_limits<double>::epsilon();
 
 std::vector<double> nothing(std::size_t count) { return std::vector<double>(count, kNan); }
-
-std::size_t whole(std::size_t count) { return (count + 7) / 8 * 8; }
 
 // Pieces of the two factors that are copied together, so that a tile reads its numbers one after the other.
 constexpr std::size_t kDepth = 256, kRowsAtOnce = 128, kColumnsAtOnce = 512;
@@ -64,11 +63,11 @@ void add_piece(const Matrix& kernels, const double* left, const double* right, s
   }
 }
 
-// Columns one after the other, each followed by zeros, so that what begins anywhere in one can be read in groups of 8.
+// Columns one after the other, each followed by zeros, so that what begins anywhere in one can be read in groups.
 class Columns {
  public:
   Columns(const Matrix& kernels, std::size_t rows, std::size_t count)
-      : kernels_(kernels), rows_(rows), stride_(whole(rows) + 8), values_(stride_ * count) {}
+      : kernels_(kernels), rows_(rows), stride_(whole_groups(rows) + kGroup), values_(stride_ * count) {}
 
   std::size_t rows() const { return rows_; }
   double* operator[](std::size_t column) { return values_.data() + column * stride_; }
@@ -76,13 +75,13 @@ class Columns {
 
   // Of two columns, or of one and a vector with zeros behind it, from a row on.
   double dot(const double* a, const double* b, std::size_t from = 0) const {
-    return kernels_.dot(a + from, b + from, whole(rows_ - from));
+    return kernels_.dot(a + from, b + from, whole_groups(rows_ - from));
   }
   void add_scaled(double* to, double factor, const double* column, std::size_t from = 0) const {
-    kernels_.add_scaled(to + from, factor, column + from, whole(rows_ - from));
+    kernels_.add_scaled(to + from, factor, column + from, whole_groups(rows_ - from));
   }
   void rotate(std::size_t a, std::size_t b, double c, double s) {
-    kernels_.rotate((*this)[a], (*this)[b], c, s, whole(rows_));
+    kernels_.rotate((*this)[a], (*this)[b], c, s, whole_groups(rows_));
   }
 
  private:
@@ -271,14 +270,14 @@ void product(const Matrix& kernels, const View& a, const View& b, double* out, M
 
 void dots(const Matrix& kernels, const double* rows, const double* vector, std::size_t count, std::size_t size,
           double* out, Monitor& monitor) {
-  const std::size_t groups = size / 8 * 8;
-  double tail[8] = {}, beside[8] = {};
+  const std::size_t groups = size / kGroup * kGroup;
+  double tail[kGroup] = {}, beside[kGroup] = {};
   std::copy(vector + groups, vector + size, beside);
   for (std::size_t i = 0; i < count; ++i) {
     if (i % 64 == 0) monitor.check();
     const double* const row = rows + i * size;
     std::copy(row + groups, row + size, tail);
-    out[i] = kernels.dot(row, vector, groups) + kernels.dot(tail, beside, 8);
+    out[i] = kernels.dot(row, vector, groups) + kernels.dot(tail, beside, kGroup);
   }
 }
 

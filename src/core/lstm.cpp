@@ -121,8 +121,8 @@ class Lstm<Real>::Runner {
     return elementary::log(total_weight) - sum / total_weight;
   }
 
-  // Adds weight * log p(token) + entropy * H to the objective, here where the network has just looked.
-  void wish(Token token, double weight, double entropy) {
+  // Adds weight * log p(token) + entropy * H, here where the network has just looked.
+  void add_objective(Token token, double weight, double entropy) {
     log_weights_[node_ * outputs_ + token] += weight;
     log_totals_[node_] += weight;
     entropies_[node_] += entropy;
@@ -410,7 +410,7 @@ std::vector<Real> Lstm<Real>::gradient(const RecurrentKernels<Real>& kernels, co
     double decay = 1.0;
     for (int position = 0; position < row.length; ++position) {
       runner.look();
-      runner.wish(row.tokens[position], objective.weight[i], objective.entropy[i] * decay);
+      runner.add_objective(row.tokens[position], objective.weight[i], objective.entropy[i] * decay);
       runner.take(row.tokens[position]);
       decay *= objective.decay;
     }

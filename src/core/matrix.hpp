@@ -20,7 +20,7 @@ struct Matrix {
   void (*add_tile)(const double* a, const double* b, std::size_t depth, double* tile);
   // The same for a tile of one row.
   void (*add_row)(const double* a, const double* b, std::size_t depth, double* tile);
-  // The sum of a[i] * b[i], i % 8 being its lane; `count` is a multiple of 8, here and below.
+  // The sum of a[i] * b[i], i % 8 being its lane; `count` is a multiple of kGroup, 8, here and below.
   double (*dot)(const double* a, const double* b, std::size_t count);
   // to += factor * from.
   void (*add_scaled)(double* to, double factor, const double* from, std::size_t count);

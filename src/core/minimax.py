@@ -51,6 +51,25 @@ def atan_correction(z: mp.mpf) -> mp.mpf:
     return (mp.atan(t) / t - 1) / z
 
 
+def erf_correction(z: mp.mpf) -> mp.mpf:
+    """erf(x) = x + x P(z), z = x^2."""
+    x = mp.sqrt(z)
+    return mp.erf(x) / x - 1
+
+
+def erfc_factor(t: mp.mpf) -> mp.mpf:
+    """erfc(x) = exp(-x^2) P(t), t = (x - 3) / (x + 3)."""
+    x = 3 * (1 + t) / (1 - t)
+    return mp.erfc(x) * mp.exp(x * x)
+
+
+def in_two(value: mp.mpf, bits: int) -> tuple[float, float]:
+    """Return the first bits of a number, and the rest."""
+    scale = mp.mpf(2) ** (bits - 1 - mp.floor(mp.log(value, 2)))
+    first = mp.nint(value * scale) / scale
+    return float(first), float(value - first)
+
+
 def words_of_two_over_pi(count: int) -> list[str]:
     """Return 2 / pi after the point, in words of 64 bits."""
     with mp.workprec(64 * count + 64):
@@ -68,6 +87,8 @@ def main() -> None:
         "kSin": interpolate(sin_correction, mp.mpf(0), quarter_pi**2, 5),
         "kLog": interpolate(log_correction, mp.mpf(0), bound, 6),
         "kAtan": interpolate(atan_correction, mp.mpf(0), mp.tan(mp.pi / 8) ** 2 * mp.mpf("1.0001"), 11),
+        "kErf": interpolate(erf_correction, mp.mpf(0), mp.mpf("1.0001"), 12),
+        "kErfc": interpolate(erfc_factor, mp.mpf(-0.5), mp.mpf(1) / 3, 13),
     }
     for name, coefficients in tables.items():
         print(f"{name}:")
@@ -81,6 +102,9 @@ def main() -> None:
         print(f"    {float(piece).hex()},")
         rest -= piece
     print(f"    {float(rest).hex()},")
+    pairs = {"kLog2e": 1 / mp.log(2), "kLog10e": 1 / mp.log(10), "kLog10Of2": mp.log10(2)}
+    for name, value in pairs.items():
+        print(f"{name}: {', '.join(part.hex() for part in in_two(value, 32))}")
     print("kTwoOverPi, after the 64 bits before the point:")
     for word in words_of_two_over_pi(19):
         print(f"    {word},")

@@ -5,7 +5,7 @@
 // arguments that the operator does take, `exact` says what it is (elementary.hpp). `slope` is the partial derivative by
 // each argument, given the arguments and the value. `inverse` is the argument that gives a wanted value, on its
 // principal branch, NaN where there is none (`inverse_a` and `inverse_b` also know the other argument); an operator
-// without it has no inverse. Complexities are those of the authors' released code; pow, min and max are ours.
+// without it has no inverse. Complexities are those of the authors' released code where it has the operator.
 #pragma once
 
 // Every operator by the name of its struct; its opcode is its place here. A macro, because the labels to which
@@ -13,7 +13,9 @@
 // clang-format off
 #define SYMSEED_OPERATORS(X)                                                                                       \
   X(Add) X(Sub) X(Mul) X(Div) X(Pow) X(Min) X(Max) X(Sin) X(Cos) X(Tan) X(Exp) X(Log) X(Sqrt) X(Square) X(Cube)    \
-  X(Quartic) X(Inv) X(Neg) X(Abs) X(Tanh) X(Sigmoid) X(Expneg) X(Logabs)
+  X(Quartic) X(Inv) X(Neg) X(Abs) X(Tanh) X(Sigmoid) X(Expneg) X(Logabs) X(Asin) X(Acos) X(Atan) X(Sinh) X(Cosh)   \
+  X(Asinh) X(Acosh) X(Atanh) X(Log2) X(Log10) X(Log1p) X(Expm1) X(Cbrt) X(Erf) X(Gamma) X(Sign) X(Step) X(Relu)    \
+  X(Floor) X(Ceil) X(Mod) X(Hypot) X(Atan2) X(Greater) X(Cond) X(Unless)
 // clang-format on
 
 namespace symseed {
@@ -245,6 +247,238 @@ struct Logabs {
   static double exact(double a) { return elementary::log(a < 0.0 ? -a : a); }
   static Vec slope(Vec a, Vec) { return 1.0 / a; }
   static Vec inverse(Vec wanted) { return exp(wanted); }
+};
+struct Asin {
+  static constexpr const char* name = "asin";
+  static constexpr int arity = 1, complexity = 4;
+  static constexpr Action action = kPure;
+  static Vec value(Vec a) { return asin(a); }
+  static double exact(double a) { return elementary::asin(a); }
+  static Vec slope(Vec a, Vec) { return 1.0 / square_root((1.0 - a) * (1.0 + a)); }
+  static Vec inverse(Vec wanted) { return sin(wanted); }
+};
+struct Acos {
+  static constexpr const char* name = "acos";
+  static constexpr int arity = 1, complexity = 4;
+  static constexpr Action action = kPure;
+  static Vec value(Vec a) { return acos(a); }
+  static double exact(double a) { return elementary::acos(a); }
+  static Vec slope(Vec a, Vec) { return -1.0 / square_root((1.0 - a) * (1.0 + a)); }
+  static Vec inverse(Vec wanted) { return cos(wanted); }
+};
+struct Atan {
+  static constexpr const char* name = "atan";
+  static constexpr int arity = 1, complexity = 4;
+  static constexpr Action action = kPure;
+  static Vec value(Vec a) { return atan(a); }
+  static double exact(double a) { return elementary::atan(a); }
+  static Vec slope(Vec a, Vec) { return 1.0 / (1.0 + a * a); }
+  static Vec inverse(Vec wanted) { return tan(wanted); }
+};
+struct Sinh {
+  static constexpr const char* name = "sinh";
+  static constexpr int arity = 1, complexity = 4;
+  static constexpr Action action = kPure;
+  static Vec value(Vec a) { return sinh(a); }
+  static double exact(double a) { return elementary::sinh(a); }
+  static Vec slope(Vec, Vec f) { return square_root(1.0 + f * f); }
+  static Vec inverse(Vec wanted) { return asinh(wanted); }
+};
+struct Cosh {
+  static constexpr const char* name = "cosh";
+  static constexpr int arity = 1, complexity = 4;
+  static constexpr Action action = kPure;
+  static Vec value(Vec a) { return cosh(a); }
+  static double exact(double a) { return elementary::cosh(a); }
+  static Vec slope(Vec a, Vec) { return sinh(a); }
+  static Vec inverse(Vec wanted) { return acosh(wanted); }
+};
+struct Asinh {
+  static constexpr const char* name = "asinh";
+  static constexpr int arity = 1, complexity = 4;
+  static constexpr Action action = kPure;
+  static Vec value(Vec a) { return asinh(a); }
+  static double exact(double a) { return elementary::asinh(a); }
+  static Vec slope(Vec a, Vec) { return 1.0 / square_root(1.0 + a * a); }
+  static Vec inverse(Vec wanted) { return sinh(wanted); }
+};
+struct Acosh {
+  static constexpr const char* name = "acosh";
+  static constexpr int arity = 1, complexity = 4;
+  static constexpr Action action = kPure;
+  static Vec value(Vec a) { return acosh(a); }
+  static double exact(double a) { return elementary::acosh(a); }
+  static Vec slope(Vec a, Vec) { return 1.0 / square_root((a - 1.0) * (a + 1.0)); }
+  static Vec inverse(Vec wanted) { return choose(wanted < 0.0, splat(kNan), cosh(wanted)); }
+};
+struct Atanh {
+  static constexpr const char* name = "atanh";
+  static constexpr int arity = 1, complexity = 4;
+  static constexpr Action action = kPure;
+  static Vec value(Vec a) { return atanh(a); }
+  static double exact(double a) { return elementary::atanh(a); }
+  static Vec slope(Vec a, Vec) { return 1.0 / ((1.0 - a) * (1.0 + a)); }
+  static Vec inverse(Vec wanted) { return tanh(wanted); }
+};
+struct Log2 {
+  static constexpr const char* name = "log2";
+  static constexpr int arity = 1, complexity = 4;
+  static constexpr Action action = kPure;
+  static Vec value(Vec a) { return log2(a); }
+  static double exact(double a) { return elementary::log2(a); }
+  static Vec slope(Vec a, Vec) { return 1.0 / (kLn2 * a); }
+  static Vec inverse(Vec wanted) { return exp(kLn2 * wanted); }
+};
+struct Log10 {
+  static constexpr const char* name = "log10";
+  static constexpr int arity = 1, complexity = 4;
+  static constexpr Action action = kPure;
+  static Vec value(Vec a) { return log10(a); }
+  static double exact(double a) { return elementary::log10(a); }
+  static Vec slope(Vec a, Vec) { return 1.0 / (kLn10 * a); }
+  static Vec inverse(Vec wanted) { return exp(kLn10 * wanted); }
+};
+struct Log1p {
+  static constexpr const char* name = "log1p";
+  static constexpr int arity = 1, complexity = 4;
+  static constexpr Action action = kPure;
+  static Vec value(Vec a) { return log1p(a); }
+  static double exact(double a) { return elementary::log1p(a); }
+  static Vec slope(Vec a, Vec) { return 1.0 / (1.0 + a); }
+  static Vec inverse(Vec wanted) { return expm1(wanted); }
+};
+struct Expm1 {
+  static constexpr const char* name = "expm1";
+  static constexpr int arity = 1, complexity = 4;
+  static constexpr Action action = kPure;
+  static Vec value(Vec a) { return expm1(a); }
+  static double exact(double a) { return elementary::expm1(a); }
+  static Vec slope(Vec, Vec f) { return f + 1.0; }
+  static Vec inverse(Vec wanted) { return log1p(wanted); }
+};
+struct Cbrt {
+  static constexpr const char* name = "cbrt";
+  static constexpr int arity = 1, complexity = 4;
+  static constexpr Action action = to_the(1, 3);
+  static Vec value(Vec) { return splat(kNan); }
+  static double exact(double a) { return elementary::cbrt(a); }
+  static Vec slope(Vec, Vec f) { return 1.0 / (3.0 * (f * f)); }
+  static Vec inverse(Vec wanted) { return wanted * wanted * wanted; }
+};
+struct Erf {
+  static constexpr const char* name = "erf";
+  static constexpr int arity = 1, complexity = 4;
+  static constexpr Action action = kPure;
+  static Vec value(Vec a) { return erf(a); }
+  static double exact(double a) { return elementary::erf(a); }
+  static Vec slope(Vec a, Vec) { return 0x1.20dd750429b6dp+0 * exp(-(a * a)); }
+};
+struct Gamma {
+  static constexpr const char* name = "gamma";
+  static constexpr int arity = 1, complexity = 4;
+  static constexpr Action action = kPure;
+  static Vec value(Vec) { return splat(kNan); }
+  static double exact(double a) { return elementary::gamma(a); }
+  static Vec slope(Vec a, Vec f) { return f * digamma(a); }
+};
+struct Sign {
+  static constexpr const char* name = "sign";
+  static constexpr int arity = 1, complexity = 2;
+  static constexpr Action action = kCompared;
+  static Vec value(Vec a) { return choose(a < 0.0, splat(-1.0), choose(a > 0.0, splat(1.0), Vec{})); }
+  static Vec slope(Vec, Vec) { return splat(0.0); }
+};
+struct Step {
+  // 1 above 0, else 0: also at 0.
+  static constexpr const char* name = "step";
+  static constexpr int arity = 1, complexity = 2;
+  static constexpr Action action = kCompared;
+  static Vec value(Vec a) { return choose(a > 0.0, splat(1.0), Vec{}); }
+  static Vec slope(Vec, Vec) { return splat(0.0); }
+};
+struct Relu {
+  static constexpr const char* name = "relu";
+  static constexpr int arity = 1, complexity = 2;
+  static constexpr Action action = to_the(1);
+  static Vec value(Vec a) { return choose(a < 0.0, Vec{}, a); }
+  static Vec slope(Vec a, Vec) { return choose(a > 0.0, splat(1.0), Vec{}); }
+  static Vec inverse(Vec wanted) { return choose(wanted < 0.0, splat(kNan), wanted); }
+};
+struct Floor {
+  static constexpr const char* name = "floor";
+  static constexpr int arity = 1, complexity = 2;
+  static constexpr Action action = kPure;
+  static Vec value(Vec a) { return floor(a); }
+  static Vec slope(Vec, Vec) { return splat(0.0); }
+};
+struct Ceil {
+  static constexpr const char* name = "ceil";
+  static constexpr int arity = 1, complexity = 2;
+  static constexpr Action action = kPure;
+  static Vec value(Vec a) { return -floor(-a); }
+  static Vec slope(Vec, Vec) { return splat(0.0); }
+};
+struct Mod {
+  // a - b floor(a / b), with the sign of b.
+  static constexpr const char* name = "mod";
+  static constexpr int arity = 2, complexity = 4;
+  static constexpr Action action = kAlike;
+  static Vec value(Vec a, Vec b) { return modulo(a, b); }
+  static double exact(double a, double b) { return elementary::mod(a, b); }
+  static Vec slope_a(Vec, Vec, Vec) { return splat(1.0); }
+  static Vec slope_b(Vec a, Vec b, Vec f) { return (f - a) / b; }
+};
+struct Hypot {
+  static constexpr const char* name = "hypot";
+  static constexpr int arity = 2, complexity = 4;
+  static constexpr Action action = kAlike;
+  static Vec value(Vec a, Vec b) { return hypot(a, b); }
+  static double exact(double a, double b) { return elementary::hypot(a, b); }
+  static Vec slope_a(Vec a, Vec, Vec f) { return a / f; }
+  static Vec slope_b(Vec, Vec b, Vec f) { return b / f; }
+  static Vec leg(Vec wanted, Vec other) {
+    return choose(wanted < 0.0, splat(kNan), square_root((wanted - other) * (wanted + other)));
+  }
+  static Vec inverse_a(Vec wanted, Vec b) { return leg(wanted, b); }
+  static Vec inverse_b(Vec wanted, Vec a) { return leg(wanted, a); }
+};
+struct Atan2 {
+  // The angle of the point (b, a).
+  static constexpr const char* name = "atan2";
+  static constexpr int arity = 2, complexity = 4;
+  static constexpr Action action = kCompared;
+  static Vec value(Vec a, Vec b) { return atan2(a, b); }
+  static double exact(double a, double b) { return elementary::atan2(a, b); }
+  static Vec slope_a(Vec a, Vec b, Vec) { return b / (a * a + b * b); }
+  static Vec slope_b(Vec a, Vec b, Vec) { return -a / (a * a + b * b); }
+  static Vec inverse_a(Vec wanted, Vec b) { return b * tan(wanted); }
+  static Vec inverse_b(Vec wanted, Vec a) { return a / tan(wanted); }
+};
+struct Greater {
+  static constexpr const char* name = "greater";
+  static constexpr int arity = 2, complexity = 2;
+  static constexpr Action action = kCompared;
+  static Vec value(Vec a, Vec b) { return choose(a > b, splat(1.0), Vec{}); }
+  static Vec slope_a(Vec, Vec, Vec) { return splat(0.0); }
+  static Vec slope_b(Vec, Vec, Vec) { return splat(0.0); }
+};
+struct Cond {
+  // b where a is above 0, else 0.
+  static constexpr const char* name = "cond";
+  static constexpr int arity = 2, complexity = 2;
+  static constexpr Action action = kChosen;
+  static Vec value(Vec a, Vec b) { return Step::value(a) * b; }
+  static Vec slope_a(Vec, Vec, Vec) { return splat(0.0); }
+  static Vec slope_b(Vec a, Vec, Vec) { return Step::value(a); }
+};
+struct Unless {
+  // 0 where a is above 0, else b.
+  static constexpr const char* name = "unless";
+  static constexpr int arity = 2, complexity = 2;
+  static constexpr Action action = kChosen;
+  static Vec value(Vec a, Vec b) { return (1.0 - Step::value(a)) * b; }
+  static Vec slope_a(Vec, Vec, Vec) { return splat(0.0); }
+  static Vec slope_b(Vec a, Vec, Vec) { return 1.0 - Step::value(a); }
 };
 
 // The structs in the order of their opcodes.

@@ -8,6 +8,7 @@
 #include <new>
 #include <vector>
 
+#include "group.hpp"
 #include "kernels.hpp"
 
 namespace symseed {
@@ -68,9 +69,17 @@ using Lines = std::vector<double, LineAllocator<double>>;
 // Points per block: results of a block stay in the first-level cache.
 inline constexpr int kBlock = 256;
 
-// A dataset's own copy, by column, padded to whole groups of eight points. Padding repeats the last point with weight
-// 0, so that it never fails where the data do not and adds nothing to a sum.
+// A dataset's own copy, by column, padded to whole groups of points. Padding repeats the last point with weight 0, so
+// that it never fails where the data do not and adds nothing to a sum.
 struct Samples {
+  Samples(std::size_t count, std::size_t columns_per_point)
+      : points(count),
+        padded(whole_groups(count)),
+        variables(columns_per_point),
+        columns(variables * padded),
+        target(padded),
+        weight(padded) {}
+
   std::size_t points;
   std::size_t padded;
   std::size_t variables;
@@ -79,6 +88,14 @@ struct Samples {
   Lines weight;   // (padded,)
 
   const double* column(std::size_t variable) const { return columns.data() + variable * padded; }
+  double* column(std::size_t variable) { return columns.data() + variable * padded; }
+  // Once all points are filled in.
+  void pad() {
+    for (std::size_t v = 0; v < variables; ++v)
+      std::fill(column(v) + points, column(v) + padded, column(v)[points - 1]);
+    std::fill(target.data() + points, target.data() + padded, target[points - 1]);
+    std::fill(weight.data() + points, weight.data() + padded, 0.0);
+  }
 };
 
 }  // namespace symseed

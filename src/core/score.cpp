@@ -33,6 +33,52 @@ class BatchIndex {
   std::vector<std::ptrdiff_t> table_;
 };
 
+// Calls visit(position) for the constants of a row.
+template <class Visit>
+void for_each_constant(const Vocabulary& vocabulary, Row row, Visit visit) {
+  for (int position = 0; position < row.length; ++position) {
+    if (vocabulary.kind[row.tokens[position]] == kConstant) visit(static_cast<std::size_t>(position));
+  }
+}
+
+// The rows of a population that a cache does not know, each of them once.
+struct FreshRows {
+  std::vector<std::ptrdiff_t> source;  // (N,): which of the fresh rows each row is, or -1 where it is known
+  std::vector<std::size_t> rows;       // (F,): where the first of equals stands
+  std::vector<Fingerprint> keys;       // (F,)
+};
+
+// Finds them, and writes what is known of the others; their constants only where there are any.
+FreshRows look_up(const Cache& cache, const Vocabulary& vocabulary, const Rows& rows, double* constants, double* error,
+                  Outcome* outcome) {
+  FreshRows fresh{std::vector<std::ptrdiff_t>(rows.count, -1), {}, {}};
+  BatchIndex in_batch(rows.count);
+  std::vector<Fingerprint> keys(rows.count);
+  for (std::size_t i = 0; i < rows.count; ++i) keys[i] = fingerprint(vocabulary, rows[i]);
+  const auto held = cache.lock();
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    constexpr std::size_t kAhead = 8;
+    if (i + kAhead < rows.count) cache.prefetch(keys[i + kAhead]);
+    const std::ptrdiff_t place = cache.find(keys[i]);
+    if (place >= 0) {
+      error[i] = cache.entry(place).error;
+      outcome[i] = cache.entry(place).outcome;
+      if (constants != nullptr) {
+        const double* known = cache.constants(place);
+        for_each_constant(vocabulary, rows[i], [&](std::size_t j) { constants[i * rows.stride + j] = *known++; });
+      }
+      continue;
+    }
+    const std::ptrdiff_t next = static_cast<std::ptrdiff_t>(fresh.rows.size());
+    fresh.source[i] = in_batch.find_or_add(fresh.keys, keys[i], next);
+    if (fresh.source[i] >= 0) continue;
+    fresh.source[i] = next;
+    fresh.rows.push_back(i);
+    fresh.keys.push_back(keys[i]);
+  }
+  return fresh;
+}
+
 }  // namespace
 
 Cache::Cache(std::size_t max_bytes, std::size_t constants_per_row)
@@ -137,86 +183,52 @@ void Cache::grow() {
   }
 }
 
-void score(Cache& cache, const Manner& manner, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
-           const std::optional<FitSettings>& fit, int threads, Monitor& monitor, double* constants, double* error,
-           Outcome* outcome, std::uint8_t* computed) {
+void score(Cache& cache, const EvalOptions& options, const Vocabulary& vocabulary, const Rows& rows,
+           const Samples& samples, const std::optional<FitSettings>& fit, int threads, Monitor& monitor,
+           double* constants, double* error, Outcome* outcome, std::uint8_t* computed) {
   const std::size_t stride = rows.stride;
   const bool has_constants = vocabulary.has_constants();
-  // Calls visit(position) for the constants of a row.
-  const auto for_each_constant = [&](std::size_t row, auto visit) {
-    for (std::size_t j = 0; has_constants && j < static_cast<std::size_t>(rows.lengths[row]); ++j) {
-      if (vocabulary.kind[rows.tokens[row * stride + j]] == kConstant) visit(j);
-    }
-  };
-
-  // Which rows are new? `source` says where in the batch of new rows each row's score will stand, or -1.
-  std::vector<std::ptrdiff_t> source(rows.count, -1);
+  const FreshRows fresh = look_up(cache, vocabulary, rows, fit && has_constants ? constants : nullptr, error, outcome);
+  const std::size_t count = fresh.rows.size();
   std::fill_n(computed, rows.count, std::uint8_t{0});
-  std::vector<std::size_t> fresh;
-  std::vector<Fingerprint> fresh_keys;
-  BatchIndex in_batch(rows.count);
-  std::vector<Fingerprint> keys(rows.count);
-  for (std::size_t i = 0; i < rows.count; ++i) keys[i] = fingerprint(vocabulary, rows[i]);
-  auto held = cache.lock();
-  for (std::size_t i = 0; i < rows.count; ++i) {
-    constexpr std::size_t kAhead = 8;
-    if (i + kAhead < rows.count) cache.prefetch(keys[i + kAhead]);
-    const Fingerprint& key = keys[i];
-    const std::ptrdiff_t place = cache.find(key);
-    if (place >= 0) {
-      error[i] = cache.entry(place).error;
-      outcome[i] = cache.entry(place).outcome;
-      if (fit) {
-        const double* known = cache.constants(place);
-        for_each_constant(i, [&](std::size_t j) { constants[i * stride + j] = *known++; });
-      }
-      continue;
-    }
-    source[i] = in_batch.find_or_add(fresh_keys, key, static_cast<std::ptrdiff_t>(fresh.size()));
-    if (source[i] >= 0) continue;
-    source[i] = static_cast<std::ptrdiff_t>(fresh.size());
-    computed[i] = 1;
-    fresh.push_back(i);
-    fresh_keys.push_back(key);
-  }
-  held.unlock();
+  for (const std::size_t i : fresh.rows) computed[i] = 1;
 
-  std::vector<Token> tokens(fresh.size() * stride);
-  std::vector<std::int32_t> lengths(fresh.size());
+  std::vector<Token> tokens(count * stride);
+  std::vector<std::int32_t> lengths(count);
   // Without constants nobody looks at their values.
-  std::vector<double> values(has_constants || fit ? fresh.size() * stride : 0);
-  for (std::size_t n = 0; n < fresh.size(); ++n) {
-    const std::size_t i = fresh[n];
+  std::vector<double> values(has_constants || fit ? count * stride : 0);
+  for (std::size_t n = 0; n < count; ++n) {
+    const std::size_t i = fresh.rows[n];
     lengths[n] = rows.lengths[i];
     std::copy_n(rows.tokens + i * stride, stride, tokens.data() + n * stride);
     if (!values.empty()) std::copy_n(rows.constants + i * stride, stride, values.data() + n * stride);
   }
-  const Rows batch{tokens.data(), lengths.data(), values.empty() ? rows.constants : values.data(), fresh.size(),
-                   stride};
-  std::vector<double> fresh_error(fresh.size());
-  std::vector<Outcome> fresh_outcome(fresh.size());
+  const Rows batch{tokens.data(), lengths.data(), values.empty() ? rows.constants : values.data(), count, stride};
+  std::vector<double> fresh_error(count);
+  std::vector<Outcome> fresh_outcome(count);
   if (fit) {
-    fit_constants(manner, vocabulary, batch, samples, *fit, threads, monitor, values.data(), fresh_error.data(),
+    fit_constants(options, vocabulary, batch, samples, *fit, threads, monitor, values.data(), fresh_error.data(),
                   fresh_outcome.data());
   } else {
-    squared_errors(manner, vocabulary, batch, samples, threads, monitor, fresh_error.data(), fresh_outcome.data());
+    squared_errors(options, vocabulary, batch, samples, threads, monitor, fresh_error.data(), fresh_outcome.data());
   }
 
   for (std::size_t i = 0; i < rows.count; ++i) {
-    if (source[i] < 0) continue;
-    const std::size_t n = static_cast<std::size_t>(source[i]);
+    if (fresh.source[i] < 0) continue;
+    const std::size_t n = static_cast<std::size_t>(fresh.source[i]);
     error[i] = fresh_error[n];
     outcome[i] = fresh_outcome[n];
     if (fit) std::copy_n(values.data() + n * stride, stride, constants + i * stride);
   }
   std::vector<double> fitted;
-  held.lock();
-  cache.count(rows.count, fresh.size());
-  for (std::size_t n = 0; n < fresh.size(); ++n) {
-    if (cache.find(fresh_keys[n]) >= 0) continue;  // Another thread had the same row in hand, with the same result.
+  const auto held = cache.lock();
+  cache.count(rows.count, count);
+  for (std::size_t n = 0; n < count; ++n) {
+    if (cache.find(fresh.keys[n]) >= 0) continue;  // Another thread had the same row in hand, with the same result.
     fitted.clear();
-    for_each_constant(fresh[n], [&](std::size_t j) { fitted.push_back(values[n * stride + j]); });
-    cache.insert(fresh_keys[n], fresh_error[n], fresh_outcome[n], fitted.data(), fitted.size());
+    if (has_constants)
+      for_each_constant(vocabulary, batch[n], [&](std::size_t j) { fitted.push_back(values[n * stride + j]); });
+    cache.insert(fresh.keys[n], fresh_error[n], fresh_outcome[n], fitted.data(), fitted.size());
   }
 }
 

@@ -79,8 +79,8 @@ class Cache {
 
 // As `fit_constants` where settings are given (only then is `constants` written), else as `squared_errors`; equal rows
 // are computed once. `computed` says which rows were not known.
-void score(Cache& cache, const Manner& manner, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
-           const std::optional<FitSettings>& fit, int threads, Monitor& monitor, double* constants, double* error,
-           Outcome* outcome, std::uint8_t* computed);
+void score(Cache& cache, const EvalOptions& options, const Vocabulary& vocabulary, const Rows& rows,
+           const Samples& samples, const std::optional<FitSettings>& fit, int threads, Monitor& monitor,
+           double* constants, double* error, Outcome* outcome, std::uint8_t* computed);
 
 }  // namespace symseed

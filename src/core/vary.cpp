@@ -232,88 +232,92 @@ Mutation Variation::draw_mutation(Rng& rng) const {
 }
 
 void Variation::apply(Rng& rng, Row parent, Mutation mutation, Child& child) {
-  const std::uint8_t* arity = rules_.arity();
   clear(child);
   switch (mutation) {
-    case Mutation::subtree: {
-      const int begin = draw_position(rng, 0, parent.length);
-      const int height = draw_position(rng, 0, settings_.new_depth + 1);
-      const int end = subtree_end(arity, parent.tokens, begin);
-      append(parent, 0, begin, child);
-      if (dimensions_ != nullptr) {
-        append_of(rng, first_.needs[static_cast<std::size_t>(begin)], height, parent.length - (end - begin), child);
-      } else {
-        append_tree(rng, height, child);
-      }
-      append(parent, end, parent.length, child);
-      return;
-    }
-    case Mutation::point: {
-      if (parent.length == 1) return copy(parent, child);
-      const int at = draw_position(rng, 1, parent.length);
-      append(parent, 0, at, child);
-      append_new(draw(rng, rules_.of_arity(arity[parent.tokens[at]])), child);
-      append(parent, at + 1, parent.length, child);
-      return;
-    }
-    case Mutation::insert: {
-      if (rules_.operators().empty()) return copy(parent, child);
-      const int begin = draw_position(rng, 0, parent.length);
-      const int end = subtree_end(arity, parent.tokens, begin);
-      const Token op = draw(rng, rules_.operators());
-      const int kept = draw_position(rng, 0, arity[op]);
-      append(parent, 0, begin, child);
-      append_new(op, child);
-      for (int argument = 0; argument < arity[op]; ++argument) {
-        if (argument == kept) {
-          append(parent, begin, end, child);
-        } else {
-          append_new(draw(rng, rules_.of_arity(0)), child);
-        }
-      }
-      append(parent, end, parent.length, child);
-      return;
-    }
-    case Mutation::shrink: {
-      const auto is_operator = [&](Token token) { return arity[token] > 0; };
-      const auto count = std::count_if(parent.tokens + 1, parent.tokens + parent.length, is_operator);
-      if (count == 0) return copy(parent, child);
-      int skip = draw_position(rng, 0, static_cast<int>(count));
-      int begin = 1;
-      while (!is_operator(parent.tokens[begin]) || skip-- > 0) ++begin;
-      const int kept = draw_position(rng, 0, arity[parent.tokens[begin]]);
-      const int second = subtree_end(arity, parent.tokens, begin + 1);
-      const int kept_begin = kept == 0 ? begin + 1 : second;
-      append(parent, 0, begin, child);
-      append(parent, kept_begin, subtree_end(arity, parent.tokens, kept_begin), child);
-      append(parent, subtree_end(arity, parent.tokens, begin), parent.length, child);
-      return;
-    }
-    case Mutation::number: {
-      const Token op = draw_opcode(rng, {kAdd, kSub, kMul, kDiv});
-      if (op == kPad) return copy(parent, child);
-      const int begin = draw_position(rng, 0, parent.length);
-      const int end = subtree_end(arity, parent.tokens, begin);
-      append(parent, 0, begin, child);
-      append_new(op, child);
+    case Mutation::subtree:
+      return replace_subtree(rng, parent, child);
+    case Mutation::point:
+      return replace_token(rng, parent, child);
+    case Mutation::insert:
+      return insert_operator(rng, parent, child);
+    case Mutation::shrink:
+      return shrink(rng, parent, child);
+    case Mutation::number:
+    case Mutation::twice:
+      return join(rng, parent, mutation == Mutation::twice, child);
+  }
+}
+
+void Variation::replace_subtree(Rng& rng, Row parent, Child& child) {
+  const int begin = draw_position(rng, 0, parent.length);
+  const int height = draw_position(rng, 0, settings_.new_depth + 1);
+  const int end = subtree_end(rules_.arity(), parent.tokens, begin);
+  append(parent, 0, begin, child);
+  if (dimensions_ != nullptr) {
+    append_of(rng, first_.needs[static_cast<std::size_t>(begin)], height, parent.length - (end - begin), child);
+  } else {
+    append_tree(rng, height, child);
+  }
+  append(parent, end, parent.length, child);
+}
+
+void Variation::replace_token(Rng& rng, Row parent, Child& child) const {
+  if (parent.length == 1) return copy(parent, child);
+  const int at = draw_position(rng, 1, parent.length);
+  append(parent, 0, at, child);
+  append_new(draw(rng, rules_.of_arity(rules_.arity()[parent.tokens[at]])), child);
+  append(parent, at + 1, parent.length, child);
+}
+
+void Variation::insert_operator(Rng& rng, Row parent, Child& child) const {
+  if (rules_.operators().empty()) return copy(parent, child);
+  const int begin = draw_position(rng, 0, parent.length);
+  const int end = subtree_end(rules_.arity(), parent.tokens, begin);
+  const Token op = draw(rng, rules_.operators());
+  const int arity = rules_.arity()[op];
+  const int kept = draw_position(rng, 0, arity);
+  append(parent, 0, begin, child);
+  append_new(op, child);
+  for (int argument = 0; argument < arity; ++argument) {
+    if (argument == kept) {
       append(parent, begin, end, child);
-      if (!append_number(rng, child)) return copy(parent, child);
-      append(parent, end, parent.length, child);
-      return;
-    }
-    case Mutation::twice: {
-      const Token op = draw_opcode(rng, {kAdd, kMul});
-      if (op == kPad) return copy(parent, child);
-      const int begin = draw_position(rng, 0, parent.length);
-      const int end = subtree_end(arity, parent.tokens, begin);
-      append(parent, 0, begin, child);
-      append_new(op, child);
-      append(parent, begin, end, child);
-      append(parent, begin, end, child);
-      append(parent, end, parent.length, child);
-      return;
+    } else {
+      append_new(draw(rng, rules_.of_arity(0)), child);
     }
   }
+  append(parent, end, parent.length, child);
+}
+
+void Variation::shrink(Rng& rng, Row parent, Child& child) const {
+  const std::uint8_t* arity = rules_.arity();
+  const auto is_operator = [&](Token token) { return arity[token] > 0; };
+  const auto count = std::count_if(parent.tokens + 1, parent.tokens + parent.length, is_operator);
+  if (count == 0) return copy(parent, child);
+  int skip = draw_position(rng, 0, static_cast<int>(count));
+  int begin = 1;
+  while (!is_operator(parent.tokens[begin]) || skip-- > 0) ++begin;
+  const int kept = draw_position(rng, 0, arity[parent.tokens[begin]]);
+  const int second = subtree_end(arity, parent.tokens, begin + 1);
+  const int kept_begin = kept == 0 ? begin + 1 : second;
+  append(parent, 0, begin, child);
+  append(parent, kept_begin, subtree_end(arity, parent.tokens, kept_begin), child);
+  append(parent, subtree_end(arity, parent.tokens, begin), parent.length, child);
+}
+
+void Variation::join(Rng& rng, Row parent, bool with_itself, Child& child) const {
+  const Token op = with_itself ? draw_opcode(rng, {kAdd, kMul}) : draw_opcode(rng, {kAdd, kSub, kMul, kDiv});
+  if (op == kPad) return copy(parent, child);
+  const int begin = draw_position(rng, 0, parent.length);
+  const int end = subtree_end(rules_.arity(), parent.tokens, begin);
+  append(parent, 0, begin, child);
+  append_new(op, child);
+  append(parent, begin, end, child);
+  if (with_itself) {
+    append(parent, begin, end, child);
+  } else if (!append_number(rng, child)) {
+    return copy(parent, child);
+  }
+  append(parent, end, parent.length, child);
 }
 
 void Variation::mutate(Rng& rng, Row parent, Mutation mutation, Child& child) {
@@ -325,14 +329,21 @@ void Variation::mutate(Rng& rng, Row parent, Mutation mutation, Child& child) {
   copy(parent, child);
 }
 
+Children::Children(std::size_t rows, std::size_t width, bool has_constants)
+    : stride(width), tokens(rows * width, kPad), lengths(rows), constants(has_constants ? rows * width : 0, kNan) {}
+
+void Children::set(std::size_t i, const Child& child) {
+  lengths[i] = child.length();
+  std::copy(child.tokens.begin(), child.tokens.end(), tokens.data() + i * stride);
+  if (!child.constants.empty()) {
+    std::copy(child.constants.begin(), child.constants.end(), constants.data() + i * stride);
+  }
+}
+
 Generation next_generation(const Rules& rules, const Rows& rows, const double* reward, const VarySettings& settings,
                            std::uint64_t seed, std::uint64_t step, std::size_t stride, Monitor& monitor) {
-  Generation out;
-  out.tokens.assign(rows.count * stride, kPad);
-  out.lengths.resize(rows.count);
-  if (rules.vocabulary().has_constants()) out.constants.assign(rows.count * stride, kNan);
-  out.parent.resize(rows.count);
-  out.touched.assign(rows.count, 0);
+  Generation out{Children(rows.count, stride, rules.vocabulary().has_constants()),
+                 std::vector<std::int64_t>(rows.count), std::vector<std::uint8_t>(rows.count)};
   Variation variation(rules, settings);
   Child children[2];
   Child mutant;
@@ -360,13 +371,8 @@ Generation next_generation(const Rules& rules, const Rows& rows, const double* r
         variation.mutate(rng, children[i].row(), variation.draw_mutation(rng), mutant);
         std::swap(children[i], mutant);
       }
-      const std::size_t row = first + i;
-      out.touched[row] = is_crossed || is_mutated;
-      out.lengths[row] = children[i].length();
-      std::copy(children[i].tokens.begin(), children[i].tokens.end(),
-                out.tokens.begin() + static_cast<std::ptrdiff_t>(row * stride));
-      std::copy(children[i].constants.begin(), children[i].constants.end(),
-                out.constants.begin() + static_cast<std::ptrdiff_t>(row * stride));
+      out.touched[first + i] = is_crossed || is_mutated;
+      out.children.set(first + i, children[i]);
     }
   }
   return out;

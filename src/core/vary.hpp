@@ -63,7 +63,15 @@ class Variation {
     // Most violations are of length: no need to walk along those.
     return child.length() <= rules_.max_length() && first_violation(walker_, child.tokens.data(), child.length()) == -1;
   }
+  // Mutations, legal or not, into a child that is empty. Where the parent has no place for one, the child is its copy.
   void apply(Rng& rng, Row parent, Mutation mutation, Child& child);
+  void replace_subtree(Rng& rng, Row parent, Child& child);
+  void replace_token(Rng& rng, Row parent, Child& child) const;
+  void insert_operator(Rng& rng, Row parent, Child& child) const;
+  // Puts one of an operator's arguments in its place.
+  void shrink(Rng& rng, Row parent, Child& child) const;
+  // Joins a subtree with itself or with a number, by an operator of arithmetic.
+  void join(Rng& rng, Row parent, bool with_itself, Child& child) const;
   void append_tree(Rng& rng, int height, Child& child) const;
   void append_grown(Rng& rng, int least, int most, Child& child) const;
   void append_new(Token token, Child& child) const;
@@ -91,11 +99,20 @@ class Variation {
   std::vector<int> partners_;
 };
 
-// One generation: as many children as rows, from tournament winners, pairs crossed, rows mutated.
-struct Generation {
+// Children as the rows of a population.
+struct Children {
+  Children(std::size_t rows, std::size_t width, bool has_constants);
+  void set(std::size_t i, const Child& child);
+
+  std::size_t stride;                 // L
   std::vector<Token> tokens;          // (N, L)
   std::vector<std::int32_t> lengths;  // (N,)
-  std::vector<double> constants;      // (N, L); empty where the library has none
+  std::vector<double> constants;      // (N, L); empty where nobody asks for them
+};
+
+// One generation: as many children as rows, from tournament winners, pairs crossed, rows mutated.
+struct Generation {
+  Children children;                  // with constants where the library has any
   std::vector<std::int64_t> parent;   // (N,): the row each child began as
   std::vector<std::uint8_t> touched;  // (N,): crossed or mutated, even if that was undone
 };

@@ -15,6 +15,8 @@
 #include <immintrin.h>
 #endif
 
+#include "group.hpp"
+
 namespace symseed::SYMSEED_ISA {
 
 #if SYMSEED_LANES == 1
@@ -28,8 +30,6 @@ typedef std::uint64_t Bits __attribute__((vector_size(8 * SYMSEED_LANES)));
 typedef double LooseVec __attribute__((vector_size(8 * SYMSEED_LANES), aligned(8), may_alias));
 #endif
 
-// Every loop over points runs in groups of kGroup, whatever the number of lanes.
-inline constexpr int kGroup = 8;
 inline constexpr int kLanes = SYMSEED_LANES;
 
 inline constexpr std::uint64_t kSign = 0x8000000000000000u;

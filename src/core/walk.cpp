@@ -263,6 +263,13 @@ int Walker::after(Dimension value, bool is_open) const {
         total += std::max(0, dimensions.least_of_factors(rest, factors + 1) - roots - counted - second);
       } else if (kind == Action::Kind::alike && own.need.is_any && factors == 0) {
         total += std::max(0, dimensions.least(value) - second);
+      } else if (kind == Action::Kind::compared && factors == 0) {
+        total += std::max(0, dimensions.least(value) - second);
+      }
+      if (kind == Action::Kind::compared || kind == Action::Kind::chosen) {
+        // A pure number whatever is compared; or what the second argument will be.
+        value = {{}, kind == Action::Kind::chosen};
+        factors = counted = roots = 0;
       }
     } else if (own.need.is_any && factors > 0 && kind == Action::Kind::power) {
       value = dimensions.value(frame.token, value, {});
@@ -270,6 +277,7 @@ int Walker::after(Dimension value, bool is_open) const {
     } else if (own.need.is_any) {
       value =
           frame.arity == 1 ? dimensions.value(frame.token, value, {}) : dimensions.value(frame.token, own.first, value);
+      if (kind == Action::Kind::compared) factors = counted = roots = 0;
     }
     if (!own.need.is_any) {
       value = own.need;
@@ -290,18 +298,8 @@ int Walker::estimate(Token token) const {
   if (size > static_cast<int>(room_)) return rules_.max_length_ + 1;
   if (!need_.is_any) return size + after_;
   if (rules_.vocabulary_.arity[token] == 0) return 1 + after(dimensions.of(token), false);
-  if (dimensions.action(token).kind == Action::Kind::pure) return size + after({}, false);
+  if (dimensions.gives_number(token)) return size + after({}, false);
   return std::max(after_, size + smallest_rest_ - slot_size_);
-}
-
-Word Walker::misfits(int word) const {
-  const std::size_t begin = static_cast<std::size_t>(word) * 64;
-  const std::size_t end = std::min(begin + 64, rules_.vocabulary_.size());
-  Word set = 0;
-  for (std::size_t t = begin; t < end; ++t) {
-    if (!fits(static_cast<Token>(t))) set |= Word{1} << (t - begin);
-  }
-  return set;
 }
 
 void Walker::logits(double* out) const {
@@ -356,8 +354,7 @@ void Walker::weigh(double* logits) const {
     } else {
       fitting += is_terminal;
       logits[t] -= kDetour * std::max(0, total - least - rules_.vocabulary_.arity[t]);
-      const bool is_unknown =
-          is_open && !is_terminal && rules_.dimensions_->action(static_cast<Token>(t)).kind != Action::Kind::pure;
+      const bool is_unknown = is_open && !is_terminal && !rules_.dimensions_->gives_number(static_cast<Token>(t));
       if (is_unknown) logits[t] -= kUnknown;
     }
   }

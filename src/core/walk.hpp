@@ -79,7 +79,6 @@ class Rules {
   const Vocabulary& vocabulary() const { return vocabulary_; }
   const std::uint8_t* arity() const { return vocabulary_.arity.data(); }
   int max_length() const { return max_length_; }
-  int words() const { return words_; }
   // Whether the walker may take its short way (`Walker::Plain`).
   bool is_plain() const { return is_plain_; }
   // Tokens of one arity, for operators that draw new ones.
@@ -154,13 +153,7 @@ class Walker {
     if (depth_ == 0 || frames_[static_cast<std::size_t>(depth_ - 1)].argument == 0) return -1;
     return frames_[static_cast<std::size_t>(depth_ - 1)].first;
   }
-  // Word `word` of the set of tokens that may not come next. Not for a complete expression. Kind says what the compiler
-  // may know about the rules.
-  template <class Kind = Any>
-  Word forbidden(int word) const {
-    const Word set = barred<Kind>(word);
-    return Kind::is_plain || !rules_.dimensions_ ? set : set | misfits(word);
-  }
+  // Whether a token may come next. Not for a complete expression. Kind says what the compiler may know about the rules.
   template <class Kind = Any>
   bool allows(Token token) const {
     if ((barred<Kind>(Kind::words == 1 ? 0 : token / 64) >> (token % 64)) & 1) return false;
@@ -190,11 +183,10 @@ class Walker {
   };
   void clear();
   void begin(const Dimension& need);
-  // Whatever rules but dimensions forbid.
+  // Word `word` of the set of tokens that other rules than dimensions forbid next.
   template <class Kind>
   Word barred(int word) const;
-  // Tokens whose dimension cannot be what is needed here, with the tokens that are left.
-  Word misfits(int word) const;
+  // Whether a token's dimension can be what is needed here, with the tokens that are left.
   bool fits(Token token) const { return estimate(token) <= rules_.max_length_ - length_; }
   // A lower bound of the tokens to the end of the expression if this one is next.
   int estimate(Token token) const;

@@ -19,6 +19,7 @@ from symseed.search.budget import Budget, StopReason
 from symseed.search.policy import Lesson, LSTMPolicy, Policy, PolicySettings
 from symseed.search.search import SearchResult, SearchSettings
 from symseed.space.space import SearchSpace
+from symseed.tables.table import read_table
 
 if TYPE_CHECKING:
     from symseed.regressor.regressor import SymbolicRegressor
@@ -54,6 +55,7 @@ __all__ = [
     "evaluate",
     "fit",
     "predict",
+    "read_table",
     "search",
 ]
 

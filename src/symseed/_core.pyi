@@ -416,7 +416,7 @@ class Completion:
         """
     @property
     def lookups(self) -> int:
-        """Wishes that were looked up so far."""
+        """Nodes whose desired values were looked up so far."""
     @property
     def hits(self) -> int:
         """Look-ups that found a sub-expression other than the one that stood there."""
@@ -439,7 +439,7 @@ def semantics(
     *,
     instruction_set: str | None = None,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return the values of every node of one row, and those it should have had for the row to be the target.
+    """Return the values of every node of one row, and its desired values, with which the row would be the target.
 
     Both are (length of the row, M); NaN where the row fails, or where no inverse leads to the node.
     """

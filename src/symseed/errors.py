@@ -21,7 +21,7 @@ class DataError(SymseedError, ValueError):
 
 
 class ParseError(SymseedError, ValueError):
-    """A text is not an expression of the library."""
+    """A text cannot be read as an expression of the library."""
 
 
 class SpaceError(SymseedError, ValueError):
@@ -29,32 +29,32 @@ class SpaceError(SymseedError, ValueError):
 
 
 def shown(text: Any, most: int = 60) -> str:
-    """Return what a user gave as a message can show it: of a long text the beginning."""
+    """Return a user's value as text for a message; a long text is cut."""
     whole = str(text)
     return whole if len(whole) <= most else f"{whole[:most]}..."
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names as a message can list them: of many the first ten."""
+    """Return names as a list for a message: at most ten of them."""
     few = ", ".join(f"`{shown(name)}`" for name in names[:10])
     return few if len(names) <= 10 else f"{few} and {len(names) - 10} more"
 
 
 def check_between(name: str, value: float, least: float, most: float) -> None:
-    """Refuse a setting that is not from `least` to `most`.
+    """Refuse a setting outside `least` to `most`.
 
     Raises:
-        SettingsError: where it is not.
+        SettingsError: if it is outside.
     """
     if not least <= value <= most:
         raise SettingsError(f"`{name}` must be from {least} to {most}, but it is {value}.")
 
 
 def check_at_least(name: str, value: float, least: float, *, of: str = "") -> None:
-    """Refuse a setting that is less than `least`, or infinite; `of` says whose it is, where the name does not.
+    """Refuse a setting that is less than `least`, or infinite; `of` names its owner, if the name does not.
 
     Raises:
-        SettingsError: where it is.
+        SettingsError: if it is.
     """
     if not least <= value < math.inf:
         owner = f" of {of}" if of else ""
@@ -63,9 +63,9 @@ def check_at_least(name: str, value: float, least: float, *, of: str = "") -> No
 
 
 def did_you_mean(name: Any, known: Iterable[str]) -> str:
-    """Return a sentence, with a space before it, that names the known name nearest to what was given, if one is near.
+    """Return " Did you mean `x`?" with the known name that is most similar to `name`; "" if none is similar.
 
-    Capitals do not count. Of known names that differ in capitals only, the last one is named.
+    Upper and lower case are equal. If known names differ only in case, the last one is suggested.
     """
     folded = {other.lower(): other for other in known}
     near = difflib.get_close_matches(str(name).lower(), folded, n=1)

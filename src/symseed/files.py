@@ -1,7 +1,7 @@
-"""Files that survive: whole or not at all, line by line, and one writer at a time.
+"""Safe files: written completely or not at all, or line by line, by one process at a time.
 
-A folder may come from somebody else. So no link in it is ever followed, in reading or in writing: it could lead to any
-file of the user's. What is not a plain file (a pipe, a device) is refused, and so is one that is too large.
+A folder may come from somebody else, so no link in it is followed, in reading or in writing: it could lead to any file
+of the user. Anything but a regular file (a pipe, a device) is refused, and so is a file that is too large.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ _PARTIAL = ".partial"
 
 
 def read(path: Path, most: int) -> bytes:
-    """Return what is in a plain file of at most so many bytes.
+    """Return the content of a regular file of at most `most` bytes.
 
     Raises:
-        OSError: where it cannot be read, or is something else: a link, a pipe, a device, a folder, a larger file.
+        OSError: if it cannot be read, is larger, or is not a regular file (a link, pipe, device or folder).
     """
-    # A pipe that nobody writes to would be waited for.
+    # Without O_NONBLOCK, opening a pipe would wait for a writer.
     handle = os.open(path, os.O_RDONLY | _NO_LINKS | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(handle, "rb") as file:
         size = _plain(handle, path).st_size
         if size > most:
-            raise OSError(f"`{path.name}` has {size:,} bytes, and may have {most:,} at most")
+            raise OSError(f"`{path.name}` has {size:,} bytes, but may have at most {most:,}")
         return file.read(size)
 
 
 def replace(path: Path, content: bytes) -> None:
-    """Write a file such that its old content stays until the new one is on the disk.
+    """Write a file atomically: the old content stays until the new content is on the disk.
 
-    A link of that name is replaced, and what it leads to stays as it is.
+    A link of that name is replaced; the file that it leads to is not changed.
 
     Raises:
-        OSError: where it cannot be written; then nothing is left behind.
+        OSError: if it cannot be written; no partial file remains.
     """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_PARTIAL}")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINKS, 0o666)
@@ -70,20 +70,20 @@ def replace(path: Path, content: bytes) -> None:
 
 
 def remove_partial(folder: Path) -> None:
-    """Remove what writers that were killed have left."""
+    """Remove the partial files of processes that were killed."""
     for path in folder.glob(f".*{_PARTIAL}"):
         with contextlib.suppress(OSError):
             path.unlink()
 
 
 def check_folder(path: Path) -> None:
-    """Check that a path is a folder, and no link to one.
+    """Check that a path is a folder, and not a link to one.
 
     Raises:
-        OSError: where it is something else.
+        OSError: if it is not.
     """
     if not stat.S_ISDIR(path.lstat().st_mode):
-        raise OSError(f"`{path.name}` must be a folder, and no link to one")
+        raise OSError(f"`{path.name}` must be a folder, and not a link to one")
 
 
 def digest(content: bytes) -> str:
@@ -105,34 +105,42 @@ def _with_nulls(value: Any) -> Any:
 
 
 def toml_text(values: Mapping[str, Any]) -> str:
-    """Return TOML that every reader takes: halves of pairs, which no file can hold, are question marks."""
+    """Return valid TOML; lone surrogates, which UTF-8 cannot encode, become question marks."""
     return tomli_w.dumps(values).encode("utf-8", "replace").decode()
 
 
 def toml_values(text: str) -> dict[str, Any]:
-    """Return what a text in TOML says.
+    """Return the values of a text in TOML.
 
     Raises:
-        ValueError: where it is not TOML.
+        ValueError: if it is not TOML.
     """
     return tomllib.loads(text)
+
+
+def toml_value(text: str) -> Any:
+    """Return what one value in TOML says; what is not TOML is text."""
+    try:
+        return toml_values(f"value = {text}")["value"]
+    except ValueError:
+        return text
 
 
 class Lines:
     """A file that lines of JSON are appended to, locked against other writers while it is open."""
 
     def __init__(self, path: Path) -> None:
-        """Open it; what was torn when a process died stays a line of its own.
+        """Open and lock the file. A line that is incomplete, because its writer was killed, is ended.
 
         Raises:
-            DataError: where another process is writing to it.
-            OSError: where it cannot be written, or is a link, or has a second name elsewhere.
+            DataError: if another process is writing to it.
+            OSError: if it cannot be written, is a link, or has a second hard link.
         """
         self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _NO_LINKS, 0o666), "a+b")
         try:
             if _plain(self._file.fileno(), path).st_nlink > 1:
                 raise OSError(
-                    f"`{path.name}` has another name elsewhere, a hard link. Copy the folder, and use the copy"
+                    f"`{path.name}` must have no other hard link, but it has one. Copy the folder, and use the copy"
                 )
             _lock(self._file, path)
         except (DataError, OSError):
@@ -142,22 +150,22 @@ class Lines:
             self._file.write(b"\n")
 
     def append(self, values: Mapping[str, Any]) -> None:
-        """Write a line, and return when it is on the disk."""
+        """Write a line; return when it is on the disk."""
         self._file.write(json_text(values).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
 
     def is_at(self, path: Path) -> bool:
-        """Whether the path still leads to this file."""
+        """Return whether the path still leads to this file."""
         return path.exists() and os.path.samestat(os.fstat(self._file.fileno()), path.stat())
 
     def close(self) -> None:
-        """Close it, and let others write."""
+        """Close the file, and release its lock."""
         self._file.close()
 
 
 def read_lines(content: bytes) -> Iterator[Any]:
-    """Give the values of lines of JSON; a line that was torn is left out."""
+    """Yield the values of lines of JSON; an incomplete line is skipped."""
     for line in content.decode(errors="replace").splitlines():
         try:
             yield json.loads(line)
@@ -166,16 +174,16 @@ def read_lines(content: bytes) -> Iterator[Any]:
 
 
 def _plain(handle: int, path: Path) -> os.stat_result:
-    """Return what the system says of an open file, which must be a plain one."""
+    """Return the status of an open file, which must be a regular file."""
     found = os.fstat(handle)
-    # Where the system cannot refuse links as it opens a file, they are seen here.
+    # Some systems cannot refuse links when they open a file; links are found here.
     if not stat.S_ISREG(found.st_mode) or stat.S_ISLNK(path.lstat().st_mode):
-        raise OSError(f"`{path.name}` must be a plain file, and no link, pipe or device")
+        raise OSError(f"`{path.name}` must be a regular file, and not a link, pipe or device")
     return found
 
 
 def _lock(file: IO[bytes], path: Path) -> None:
-    """Keep other writers out until the file is closed, where the system has such locks."""
+    """Lock the file against other writers until it is closed, if the system has such locks."""
     try:
         import fcntl
     except ImportError:
@@ -192,7 +200,7 @@ def _ends_with_newline(file: IO[bytes]) -> bool:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have the file's name on the disk too, where the system lets folders be opened."""
+    """Write the file's name to the disk too, if the system can open folders."""
     if os.name != "posix":
         return
     handle = os.open(folder, os.O_RDONLY)

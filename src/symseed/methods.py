@@ -41,6 +41,7 @@ class Method:
     name: str
     description: str
     settings: SearchSettings = field(default_factory=SearchSettings)
+    min_length: int = 4
     max_length: int = 30
     constraints: tuple[Constraint, ...] = PAPER
     soft_length: SoftLength | None = None
@@ -51,7 +52,11 @@ class Method:
     def space(self, library: Library) -> SearchSpace:
         """Return the method's search space over a library."""
         return SearchSpace(
-            library, max_length=self.max_length, constraints=self.constraints, soft_length=self.soft_length
+            library,
+            min_length=self.min_length,
+            max_length=self.max_length,
+            constraints=self.constraints,
+            soft_length=self.soft_length,
         )
 
 
@@ -68,6 +73,10 @@ GENERATIONS: Mapping[int, str] = types.MappingProxyType(
     {0: "dsr", **{count: "nggp" if count == 25 else f"nggp-s-{count}" for count in (1, 5, 10, 15, 20, 25, 30, 40, 50)}}
 )
 """The methods that answer the paper's figure, by S. As the paper says there, none is `dsr`."""
+
+_GUIDED = "Neural-guided genetic programming"
+_COMPLETED = "Neural-guided genetic programming with semantic completion"
+_NETWORK = "A recurrent network that samples formulas, without genetic programming"
 
 _NGGP = SearchSettings()
 _EVOLUTION = EvolutionSettings()
@@ -86,8 +95,8 @@ def _varied(variation: VariationSettings) -> SearchSettings:
 def _gegl(name: str, training: str, trainer: Trainer, queue: int) -> Method:
     return Method(
         name,
-        "Genetic expert-guided learning (Ahn et al. 2020): one generation without selection on a queue of the best "
-        f"samples, and training on {training}",
+        "Genetic expert-guided learning (Ahn et al. 2020): one generation without selection on a queue of a network's "
+        f"best samples, and training on {training}",
         replace(
             _NGGP,
             trainer=trainer,
@@ -103,7 +112,7 @@ def _generations() -> list[Method]:
     return [
         Method(
             name,
-            f"nggp with S = {count} generations per training step.",
+            f"{_GUIDED} with {count} generation{'s' if count > 1 else ''} between two training steps, in place of 25.",
             replace(_NGGP, evolution=replace(_EVOLUTION, generations=count)),
         )
         for count, name in GENERATIONS.items()
@@ -115,19 +124,25 @@ def _paper() -> list[Method]:
     return [
         Method(
             "nggp",
-            "The paper's method (Mundhenk et al. 2021): an LSTM seeds genetic programming; priority queue training.",
+            f"{_GUIDED} (Mundhenk et al. 2021): a recurrent network samples formulas, 25 generations evolve them, and "
+            "the best formulas so far train the network.",
         ),
         Method(
             "nggp-slp-her",
-            "nggp with the soft length prior, the hierarchical entropy regulariser, and up to 100 tokens.",
+            f"{_GUIDED} with a prior for lengths near 10 tokens, an entropy bonus that decays along a formula, and "
+            "up to 100 tokens (Landajuela et al. 2021).",
             replace(_NGGP, trainer=QueueTrainer(entropy=EntropySettings(weight=0.03, decay=0.7))),
             max_length=100,
             soft_length=SoftLength(10.0, 5.0),
         ),
-        Method("nggp-vpg", "nggp trained by the vanilla policy gradient.", replace(_NGGP, trainer=VanillaTrainer())),
+        Method(
+            "nggp-vpg",
+            f"{_GUIDED} whose network learns from all formulas, weighted by reward: the vanilla policy gradient.",
+            replace(_NGGP, trainer=VanillaTrainer()),
+        ),
         Method(
             "nggp-rspg",
-            "nggp trained by the risk-seeking policy gradient (risk 0.02, as in the released code).",
+            f"{_GUIDED} whose network learns from the best 2 % of each step: the risk-seeking policy gradient.",
             replace(_NGGP, trainer=RiskSeekingTrainer(risk=0.02)),
         ),
     ]
@@ -141,18 +156,19 @@ def _beyond() -> list[Method]:
     return [
         Method(
             "nggp-complete",
-            "nggp with semantic completion: rows are completed with sub-expressions seen before.",
+            f"{_COMPLETED}: a part of a formula is replaced by a known sub-expression that makes the formula exact.",
             replace(_NGGP, completion=CompletionSettings()),
         ),
         Method(
             "nggp-plus",
-            "nggp tuned, without completion: macros as mutations, ten queue pushes, evolution up to 100 tokens.",
+            f"{_GUIDED}, tuned: two more mutations, ten formulas of each step kept for training, and up to 100 tokens.",
             plus,
             max_length=100,
         ),
         Method(
             "nggp-complete-plus",
-            "nggp-complete with macros, ten queue pushes, the soft length prior and up to 100 tokens.",
+            f"{_COMPLETED}, two more mutations, ten formulas of each step kept for training, a prior for lengths near "
+            "10 tokens, and up to 100 tokens.",
             replace(plus, policy=PolicySettings(), completion=CompletionSettings()),
             max_length=100,
             soft_length=SoftLength(10.0, 5.0),
@@ -163,32 +179,50 @@ def _beyond() -> list[Method]:
 
 def _completion_ablations() -> list[Method]:
     def changed(name: str, description: str, settings: SearchSettings) -> Method:
-        return Method(f"complete-{name}", f"nggp-complete {description}", settings)
+        return Method(f"complete-{name}", description, settings)
 
     whole = replace(_NGGP, completion=CompletionSettings())
     return [
         changed(
             "longest-7",
-            "that keeps sub-expressions of up to 7 tokens.",
+            f"{_COMPLETED}, for which sub-expressions of up to 7 tokens are kept.",
             replace(_NGGP, completion=CompletionSettings(longest=7)),
         ),
         changed(
             "longest-15",
-            "that keeps sub-expressions of up to 15 tokens.",
+            f"{_COMPLETED}, for which sub-expressions of up to 15 tokens are kept.",
             replace(_NGGP, completion=CompletionSettings(longest=15)),
         ),
-        changed("table-1mb", "with a table of 1 MiB.", replace(_NGGP, completion=CompletionSettings(max_bytes=2**20))),
         changed(
-            "table-16mb", "with a table of 16 MiB.", replace(_NGGP, completion=CompletionSettings(max_bytes=2**24))
+            "table-1mb",
+            f"{_COMPLETED} from a table of 1 MiB, in place of 64.",
+            replace(_NGGP, completion=CompletionSettings(max_bytes=2**20)),
+        ),
+        changed(
+            "table-16mb",
+            f"{_COMPLETED} from a table of 16 MiB, in place of 64.",
+            replace(_NGGP, completion=CompletionSettings(max_bytes=2**24)),
         ),
         changed(
             "samples-only",
-            "of the policy's samples, not of generations.",
+            f"{_COMPLETED} of the network's samples only, not of what evolution makes.",
             replace(_NGGP, completion=CompletionSettings(generations=False)),
         ),
-        changed("lr-0", "whose policy does not learn.", replace(whole, policy=PolicySettings(learning_rate=0.0))),
-        changed("no-policy", "without a policy: random restarts.", replace(whole, policy=None, seeds=Seeds.RANDOM)),
-        changed("no-gp", "without genetic programming.", replace(_POLICY_ONLY, completion=CompletionSettings())),
+        changed(
+            "lr-0",
+            f"{_COMPLETED}, whose network does not learn.",
+            replace(whole, policy=PolicySettings(learning_rate=0.0)),
+        ),
+        changed(
+            "no-policy",
+            "Genetic programming with semantic completion that begins anew from random formulas every 25 generations.",
+            replace(whole, policy=None, seeds=Seeds.RANDOM),
+        ),
+        changed(
+            "no-gp",
+            "Semantic completion of a network's samples, without genetic programming.",
+            replace(_POLICY_ONLY, completion=CompletionSettings()),
+        ),
     ]
 
 
@@ -214,83 +248,93 @@ def _default(plus: SearchSettings) -> list[Method]:
         numbers=(1.0,),
         first_turn=5,
     )
-    tracks = (plain, fitted, ones, replace(ones, is_scaled=True))
-    whole = PortfolioSettings(tracks)
+    whole = PortfolioSettings((plain, fitted, ones, replace(ones, is_scaled=True)))
+    budget = Budget(20_000_000, 60.0)
+    return [
+        Method(
+            "default",
+            "The default, for data of your own: searches with and without fitted constants take turns, linear algebra "
+            "assembles formulas from what they find, and the shortest description of the data is selected.",
+            budget=budget,
+            portfolio=whole,
+        ),
+        *(
+            Method(f"default-no-{part}", f"The default without {words}.", budget=budget, portfolio=settings)
+            for part, (words, settings) in _without_a_part(whole).items()
+        ),
+    ]
+
+
+def _without_a_part(whole: PortfolioSettings) -> dict[str, tuple[str, PortfolioSettings]]:
+    """The default without each of its parts: by name, what is missing in words, and the settings."""
+    plain, fitted, *late = tracks = whole.tracks
     assembly = AssemblySettings()
     uncompleted = replace(plain, settings=replace(plain.settings, completion=None))
     unguided = tuple(
         replace(track, settings=replace(track.settings, policy=None, seeds=Seeds.RANDOM)) for track in tracks
     )
-    parts = {
-        "completion": replace(whole, tracks=(uncompleted, *tracks[1:])),
-        "fitted-constants": replace(whole, tracks=(plain, *tracks[2:])),
-        "late-tracks": replace(whole, tracks=(plain, fitted)),
-        "policy": replace(whole, tracks=unguided),
-        "assembly": replace(whole, assembly=None),
-        "blocks": replace(whole, assembly=replace(assembly, blocks=False)),
-        "probes": replace(whole, assembly=replace(assembly, probes=False)),
-        "plain-numbers": replace(whole, simple_numbers=False),
+    return {
+        "completion": ("semantic completion", replace(whole, tracks=(uncompleted, fitted, *late))),
+        "fitted-constants": ("the search with fitted constants", replace(whole, tracks=(plain, *late))),
+        "late-tracks": ("the two searches that begin after turn 4", replace(whole, tracks=(plain, fitted))),
+        "policy": ("networks: its searches begin from random formulas", replace(whole, tracks=unguided)),
+        "assembly": ("assembly of formulas by linear algebra", replace(whole, assembly=None)),
+        "blocks": (
+            "polynomials and rational functions in assembly",
+            replace(whole, assembly=replace(assembly, blocks=False)),
+        ),
+        "probes": (
+            "tests of the data for symmetry, sums and products",
+            replace(whole, assembly=replace(assembly, probes=False)),
+        ),
+        "plain-numbers": (
+            "the replacement of constants by simple numbers such as 2 or 1/3",
+            replace(whole, simple_numbers=False),
+        ),
     }
-    budget = Budget(20_000_000, 60.0)
-    return [
-        Method(
-            "default",
-            "A portfolio for data of your own: searches with and without constants, completion, closed-form blocks, "
-            "simple numbers, and a choice by description length.",
-            budget=budget,
-            portfolio=whole,
-        ),
-        *(
-            Method(
-                f"default-no-{part}", f"default without {part.replace('-', ' ')}.", budget=budget, portfolio=settings
-            )
-            for part, settings in parts.items()
-        ),
-    ]
 
 
 def _baselines() -> list[Method]:
     return [
         Method(
             "dsr",
-            "Deep symbolic regression (Petersen et al. 2021): the policy alone, by risk-seeking gradient (risk 0.05).",
+            f"{_NETWORK}, and learns from the best 5 % of each step: deep symbolic regression (Petersen et al. 2021).",
             replace(_POLICY_ONLY, trainer=RiskSeekingTrainer(risk=0.05)),
         ),
         Method(
             "dsr-lr-0.001",
-            "dsr with learning rate 0.001, as one of the authors' earlier configurations has it.",
+            f"{_NETWORK}, and learns from the best 5 % of each step, at learning rate 0.001 in place of 0.0005.",
             replace(_POLICY_ONLY, policy=PolicySettings(learning_rate=0.001), trainer=RiskSeekingTrainer(risk=0.05)),
         ),
         Method(
             "pqt",
-            "The policy alone, trained by priority queue training (Abolafia et al. 2018).",
+            f"{_NETWORK}, and learns from the ten best so far: priority queue training (Abolafia et al. 2018).",
             replace(_POLICY_ONLY, trainer=QueueTrainer()),
         ),
         Method(
             "vpg",
-            "The policy alone, trained by the vanilla policy gradient.",
+            f"{_NETWORK}, and learns from all samples, weighted by reward: the vanilla policy gradient.",
             replace(_POLICY_ONLY, trainer=VanillaTrainer()),
         ),
         Method(
             "gp",
-            "One long run of genetic programming from random trees.",
+            "Genetic programming from random formulas, in one long run, without a network.",
             replace(_EVOLUTION_ONLY, seeds=Seeds.CONTINUE),
         ),
         Method(
             "gp-restarts",
-            "Genetic programming that begins anew from random trees every 25 generations.",
+            "Genetic programming that begins anew from random formulas every 25 generations, without a network.",
             _EVOLUTION_ONLY,
         ),
         _gegl(
             "gegl",
-            "a draw from the union of that queue and one of the best children. The paper names no sizes: here each "
-            "queue is as large as a batch, and a step draws one expression, as the paper's code does for PQT.",
+            "one formula drawn from that queue and from a queue of the best children, of 500 formulas each.",
             QueueTrainer(size=2 * _NGGP.batch, pushes=None),
             _NGGP.batch,
         ),
         _gegl(
             "gegl-whole-queue",
-            "the whole union of that queue and one of the best children, of 100 each.",
+            "all of that queue and of a queue of the best children, of 100 formulas each.",
             CrossEntropyTrainer(risk=1.0),
             100,
         ),
@@ -299,54 +343,91 @@ def _baselines() -> list[Method]:
 
 def _ablations() -> list[Method]:
     still = replace(PolicySettings(), learning_rate=0.0)
-    slow = replace(PolicySettings(), learning_rate=0.0005)
     return [
-        Method("nggp-no-gp-samples", "nggp not trained on GP samples.", replace(_NGGP, trains_on_elite=False)),
-        Method("nggp-no-rnn-samples", "nggp trained on GP samples only.", replace(_NGGP, trains_on_samples=False)),
-        Method("nggp-uniform-mutation", "nggp with uniform mutation only (A).", _varied(_UNIFORM)),
+        Method(
+            "nggp-no-gp-samples",
+            f"{_GUIDED} whose network learns from its own samples only.",
+            replace(_NGGP, trains_on_elite=False),
+        ),
+        Method(
+            "nggp-no-rnn-samples",
+            f"{_GUIDED} whose network learns from evolved formulas only.",
+            replace(_NGGP, trains_on_samples=False),
+        ),
+        Method(
+            "nggp-uniform-mutation",
+            f"{_GUIDED} with one kind of mutation, which replaces a random part.",
+            _varied(_UNIFORM),
+        ),
         Method(
             "nggp-no-constraints",
-            "nggp without inverse and trigonometry constraints (B).",
+            f"{_GUIDED} that allows an operator below its inverse, and nested sines and cosines.",
             constraints=_NO_INVERSE_NO_TRIG,
         ),
         Method(
             "nggp-uniform-mutation-no-constraints",
-            "nggp with uniform mutation only, without inverse and trigonometry constraints (A and B).",
+            f"{_GUIDED} with one kind of mutation, operators below their inverses, and nested sines and cosines.",
             _varied(_UNIFORM),
             constraints=_NO_INVERSE_NO_TRIG,
         ),
         Method(
             "nggp-entropy-0",
-            "nggp with entropy weight 0.",
+            f"{_GUIDED} without a bonus for the entropy of the network.",
             replace(_NGGP, trainer=QueueTrainer(entropy=EntropySettings(weight=0.0))),
         ),
-        Method("nggp-lr-0", "nggp with learning rate 0 (C).", replace(_NGGP, policy=still)),
-        Method("nggp-random-seeds", "nggp from random trees (D).", replace(_NGGP, seeds=Seeds.RANDOM)),
+        Method("nggp-lr-0", f"{_GUIDED} whose network does not learn.", replace(_NGGP, policy=still)),
+        Method(
+            "nggp-random-seeds",
+            f"{_GUIDED} whose evolution begins from random formulas, not from the network's samples.",
+            replace(_NGGP, seeds=Seeds.RANDOM),
+        ),
         Method(
             "nggp-lr-0-random-seeds",
-            "nggp with learning rate 0 from random trees (C and D).",
+            f"{_GUIDED} whose network does not learn, and whose evolution begins from random formulas.",
             replace(_NGGP, policy=still, seeds=Seeds.RANDOM),
         ),
-        Method("nggp-pm-0.1", "nggp with mutation probability 0.1.", _varied(replace(_VARIATION, mutation=0.1))),
-        Method("nggp-tournament-3", "nggp with tournaments of 3.", _varied(replace(_VARIATION, tournament=3))),
-        Method("nggp-batch-1000", "nggp with batches of 1,000.", replace(_NGGP, batch=1_000)),
-        Method("nggp-lr-0.0005", "nggp with learning rate 0.0005.", replace(_NGGP, policy=slow)),
+    ]
+
+
+def _further_ablations() -> list[Method]:
+    slow = replace(PolicySettings(), learning_rate=0.0005)
+    return [
+        Method(
+            "nggp-pm-0.1",
+            f"{_GUIDED} with mutation probability 0.1 in place of 0.5.",
+            _varied(replace(_VARIATION, mutation=0.1)),
+        ),
+        Method(
+            "nggp-tournament-3",
+            f"{_GUIDED} with tournaments of 3 in place of 5.",
+            _varied(replace(_VARIATION, tournament=3)),
+        ),
+        Method(
+            "nggp-batch-1000", f"{_GUIDED} with batches of 1,000 samples in place of 500.", replace(_NGGP, batch=1_000)
+        ),
+        Method(
+            "nggp-lr-0.0005", f"{_GUIDED} with learning rate 0.0005 in place of 0.0025.", replace(_NGGP, policy=slow)
+        ),
         *(
             Method(
                 f"{name}-corrected",
-                f"{name} in which evolution's best count less if the policy makes them unlikely.",
+                f"{_GUIDED} trained by the {words} policy gradient, in which evolved formulas count less if the "
+                "network makes them unlikely.",
                 replace(_NGGP, trainer=trainer, off_policy=OffPolicy.TRUNCATED),
             )
-            for name, trainer in (("nggp-vpg", VanillaTrainer()), ("nggp-rspg", RiskSeekingTrainer(risk=0.02)))
+            for name, words, trainer in (
+                ("nggp-vpg", "vanilla", VanillaTrainer()),
+                ("nggp-rspg", "risk-seeking", RiskSeekingTrainer(risk=0.02)),
+            )
         ),
         Method(
             "nggp-even-seeds",
-            "nggp whose first generation draws parents evenly, as the released code does.",
+            f"{_GUIDED} whose first generation draws parents evenly, as the paper's released code does.",
             replace(_NGGP, evolution=replace(_EVOLUTION, selects_seeds=False)),
         ),
         Method(
             "nggp-whole-queue",
-            "nggp with queue training as the paper states it: every good sample may enter, the whole queue is learnt.",
+            f"{_GUIDED} whose network learns from all of the ten best formulas so far, not from one of them.",
             replace(_NGGP, trainer=QueueTrainer(pushes=None, draws=None)),
         ),
     ]
@@ -360,6 +441,7 @@ METHODS: Mapping[str, Method] = types.MappingProxyType(
             *_beyond(),
             *_baselines(),
             *_ablations(),
+            *_further_ablations(),
             *_generations(),
             *_completion_ablations(),
         ]

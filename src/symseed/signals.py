@@ -1,4 +1,4 @@
-"""Signals that end a program: held back while results are saved, and SIGTERM taken as Ctrl-C."""
+"""Signals that end a program: postponed while results are saved, and SIGTERM treated like Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _Handler = Callable[[int, FrameType | None], Any]
 
 
 class Held:
-    """While it is entered, Ctrl-C and SIGTERM do not break off what is under way; a second one does.
+    """Context in which the first Ctrl-C or SIGTERM is only recorded; a second one interrupts.
 
-    They are noted instead. Only the main thread gets signals, and so elsewhere nothing is held back.
+    Only the main thread receives signals; in another thread this context does nothing.
     """
 
     def __init__(self) -> None:
         self.is_interrupted = False
-        """Whether a signal came that would have raised `KeyboardInterrupt`."""
+        """Whether a signal arrived that would have raised `KeyboardInterrupt`."""
         self._before: dict[int, _Handler] = {}
 
     def __enter__(self) -> Held:
-        """Begin to hold signals back."""
+        """Begin to record signals."""
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 handler = signal.getsignal(number)
@@ -33,7 +33,7 @@ class Held:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let signals through again."""
+        """Restore the handlers."""
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
@@ -48,17 +48,17 @@ class Held:
 
 
 class Termination:
-    """While it is entered, SIGTERM is taken as Ctrl-C: the search keeps what it has found."""
+    """Context in which SIGTERM acts like Ctrl-C: the search keeps its formulas."""
 
     def __init__(self) -> None:
         self.is_terminated = False
 
     def __enter__(self) -> None:
-        """Begin to take SIGTERM."""
+        """Replace the handler of SIGTERM."""
         self._before = signal.signal(signal.SIGTERM, self._end)
 
     def __exit__(self, *_: object) -> None:
-        """Leave SIGTERM to whoever had it before."""
+        """Restore the handler of SIGTERM."""
         signal.signal(signal.SIGTERM, self._before)
 
     def _end(self, _signal: int, _frame: FrameType | None) -> None:

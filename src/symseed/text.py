@@ -1,4 +1,4 @@
-"""Text made harmless for whoever reads it next: a terminal, a message, a spreadsheet, a table, a page, a comment."""
+"""Text made safe for its next reader: a terminal, a message, a spreadsheet, a table, a page, a comment."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) i
 
 
 def for_terminal(text: str) -> str:
-    """Return a text that moves no cursor and rings no bell: control characters but tabs and line ends written out."""
+    """Return a text that cannot control a terminal: control characters but tabs and line ends are written out."""
     return text.translate(_CONTROLS)
 
 
 def for_message(text: str) -> str:
-    """Return a text that stays on its line: what cannot be seen, a line end too, is written out."""
+    """Return a text that stays on one line: invisible characters and line ends are written out."""
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
 def for_spreadsheet(cell: str) -> str:
-    """Return a cell of a table such that no spreadsheet takes it for a formula: an apostrophe before it, if need be."""
+    """Return a cell of a table that no spreadsheet reads as a formula: with an apostrophe before it, if needed."""
     return f"'{cell}" if cell.startswith(("=", "+", "-", "@")) else cell
 
 
 def for_markdown(cell: str) -> str:
-    """Return a cell of a table in Markdown that is read as it is."""
+    """Return a cell of a table in Markdown, escaped."""
     return re.sub(r"([\\`*_|<>\[\]])", r"\\\1", cell)
 
 
 def for_html(text: str) -> str:
     """Return a text for a page in HTML: escaped, and without control characters and lone surrogates."""
-    # Neither control characters nor halves of pairs may be in a file, and marks of direction would turn what follows.
+    # Files cannot hold control characters or lone surrogates, and marks of direction would reorder the text after them.
     return html.escape("".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in text))
 
 
 def for_comment(name: str, *, ascii_only: bool = False) -> str:
-    """Return a name for a comment in source text: what could end one, or be taken for a formula, as code points.
+    """Return a name for a comment in source text; characters that could end it, or begin a formula, are code points.
 
     Letters and digits, also those of other alphabets, and a few signs stay. No two names become the same.
     """
@@ -50,12 +50,12 @@ def code_point(character: str) -> str:
 
 
 def clipped(text: str, most: int) -> str:
-    """Return a text of at most so many characters."""
+    """Return a text of at most `most` characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def one_line(text: str, most: int) -> str:
-    """Return a text on one line, of at most so many characters."""
+    """Return a text on one line, of at most `most` characters."""
     return clipped(" ".join(text[: 20 * most].split()), most)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +13,10 @@ from hypothesis import strategies as st
 from strategies import expressions
 from symseed import Dataset, Expression, Library, Population, evaluate, predict
 from symseed.arrays import Floats
-from symseed.assembly.simplify import fitted, reduced, simplified
+from symseed.assembly.simplify import converged, fitted, reduced, simplified
 from symseed.language.row import Row
 from symseed.language.writer import Writer
-from symseed.scoring import simple_numbers
+from symseed.scoring import fit, simple_numbers
 from symseed.scoring.description import description_lengths
 
 LIBRARY = Library.of(["add", "sub", "mul", "div", "sin", "exp", "log", "const"], 1)
@@ -283,3 +284,26 @@ def test_what_was_tidied_so_far_is_kept_once_time_is_up() -> None:
         assert questions[0] <= most + 3, "asked once more after time is up, in each of few steps"
     assert lengths == sorted(lengths, reverse=True)
     assert lengths[0] > lengths[-1]
+
+
+def test_simplification_ends_at_its_next_question_once_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    fits: list[object] = []
+
+    def counted(*given: Any) -> Any:
+        fits.append(given)
+        return fit(*given)
+
+    monkeypatch.setattr("symseed.assembly.simplify.fit", counted)
+    part = read("add mul const(2.1) x1 add mul const(1.03) sin x1 mul const(0.1) exp x1")
+    for most in range(4):
+        asked, before = [0], len(fits)
+
+        def is_late(most: int = most, asked: list[int] = asked) -> bool:
+            asked[0] += 1
+            return asked[0] > most
+
+        found = simplified(WRITER, part, CLEAN, is_late=is_late)
+        assert len(found) > 0
+        assert asked[0] <= most + 3
+        assert len(fits) - before <= most + 1
+    assert converged(WRITER, part, CLEAN, is_late=lambda: True) == part

@@ -421,22 +421,22 @@ def test_the_entry_that_the_manual_shows_is_one() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ('train = ["U(0, 1, 5)", "U(2, 3, 5)"]', "", r"Problem `Mine` of mine\.toml must have `train`, but has"),
+        ('train = ["U(0, 1, 5)", "U(2, 3, 5)"]', "", r"Problem `Mine` of mine\.toml must have `train`, but it has"),
         ('name = "Mine"', "", r"A problem of mine\.toml must have `name`"),
-        ('name = "Mine"', "name = 3", r"`name` of .* must be a text that is not empty, but it is 3"),
-        ('name = "Mine"', 'name = " "', r"`name` of .* must be a text that is not empty"),
+        ('name = "Mine"', "name = 3", r"`name` of .* must be a non-empty text, but it is 3"),
+        ('name = "Mine"', 'name = " "', r"`name` of .* must be a non-empty text"),
         ("variables", "varables", r"has the unknown key `varables`\. Expected function, name, "),
         ("variables = 2", "variables = 0", r"`variables` of problem `Mine` .* from 1 to 1000, but it is 0"),
         ("variables = 2", "variables = true", r"but it is True"),
         ("variables = 2", "variables = 3", r"one for each of the 3 variables, but there are 2"),
         ("* x2", "* x3", r"`target` of .* must be a formula\. Expected a variable \(x1, x2\) at character 12"),
         ("x1 + 2.5", "x1 + + 2.5", r"`target` of .* must be a formula\. Expected a number"),
-        ("x1 + 2.5", "sinh(x1) + 2.5", r"`sinh` at character 1 is not in the library"),
+        ("x1 + 2.5", "sech(x1) + 2.5", r"`sech` at character 1 is not in the library"),
         ('target = "x1 + 2.5 * x2"', "", r"must have either `target` or `function`"),
         ("target =", 'function = "harmonic"\ntarget =', r"must have either `target` or `function`"),
         ('target = "x1 + 2.5 * x2"', 'function = "eval"', r"must be one of harmonic, harmonic32, but it is `eval`"),
         ('"Small"', '"Smal"', r"`tokens` of .* must be a list or one of Small, but it is `Smal`"),
-        ('"Small"', '["add", "sinh"]', r"`tokens` of .* must make a library\. `sinh` is not an operator"),
+        ('"Small"', '["add", "sech"]', r"`tokens` of .* must make a library\. `sech` is not an operator"),
         ('"Small"', "[]", r"must be a list of operators and numbers, but it is \[\]"),
         ('"Small"', "5", r"must be a list of operators and numbers, but it is 5"),
         ("U(0, 1, 5)", "V(0, 1, 5)", r"`train` of problem `Mine` of mine\.toml cannot be used\. A rule must be"),
@@ -457,7 +457,7 @@ def test_the_entry_that_the_manual_shows_is_one() -> None:
         ("[[problem]]", "[[problem", r"mine\.toml must be TOML, but it cannot be read"),
         ("[[problem]]", "sets = 3\n[[problem]]", r"`sets` of mine\.toml must be a table of lists of names"),
         ("[[problem]]", "[sets]\nAll = [1]\n[[problem]]", r"Set `All` of mine\.toml must be a list of texts"),
-        ("[[problem]]", '[sets]\nAll = ["Yours"]\n[[problem]]', r"must list problems of .*, but lists `Yours`"),
+        ("[[problem]]", '[sets]\nAll = ["Yours"]\n[[problem]]', r"must list problems of .*, but it lists `Yours`"),
         ("[[problem]]", '[sets]\nMine = ["Mine"]\n[[problem]]', r"must name a set or a problem, but it names both"),
     ],
 )
@@ -469,12 +469,12 @@ def test_a_malformed_entry_gets_a_sentence(old: str, new: str, sentence: str) ->
 
 
 def test_names_are_given_once_in_a_file_and_among_files() -> None:
-    with pytest.raises(SettingsError, match=r"Problem `Mine` of mine\.toml must have a name of its own"):
+    with pytest.raises(SettingsError, match=r"Problem `Mine` of mine\.toml must have a unique name"):
         parse(ENTRY + ENTRY)
-    with pytest.raises(SettingsError, match=r"Problem `Mine` of b\.toml must have a name of its own"):
+    with pytest.raises(SettingsError, match=r"Problem `Mine` of b\.toml must have a unique name"):
         catalogue.parse({"a.toml": ENTRY, "b.toml": ENTRY}, TOKEN_SETS)
     sets = '[sets]\nAll = ["Mine"]\n'
-    with pytest.raises(SettingsError, match=r"Set `All` of b\.toml must have a name of its own"):
+    with pytest.raises(SettingsError, match=r"Set `All` of b\.toml must have a unique name"):
         catalogue.parse({"a.toml": sets + ENTRY, "b.toml": sets}, TOKEN_SETS)
 
 

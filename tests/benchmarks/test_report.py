@@ -45,7 +45,7 @@ def records() -> list[RunRecord]:
     ]
 
 
-def row(built: report.Report, problem: str) -> report.Row:
+def row(built: report.Report, problem: str) -> report.ProblemRow:
     (found,) = [row for row in built.rows if row.problem == problem]
     return found
 

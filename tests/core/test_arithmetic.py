@@ -57,6 +57,65 @@ def test_functions_are_near_the_truth_where_vectors_do_not_reach(name: str, argu
             assert abs(mpmath.mpf(float(value)) - truth) <= 4 * mpmath.mpf(float(np.spacing(abs(value)))), (name, x)
 
 
+def _spread(low: float, high: float) -> Floats:
+    """Return numbers of both signs whose sizes are spread over powers of ten."""
+    rng = np.random.default_rng(4)
+    return rng.choice([-1.0, 1.0], 200) * 10.0 ** rng.uniform(low, high, 200)
+
+
+_EVEN = np.linspace(-1.0, 1.0, 201)
+_NEAR = 10.0 ** np.linspace(-16.0, -1.0, 60)
+TRUTHS: dict[str, tuple[Callable[[Any], Any], float, Floats]] = {
+    "asin": (mpmath.asin, 3.0, np.concatenate([_EVEN, _spread(-300, 0), 1.0 - _NEAR])),
+    "acos": (mpmath.acos, 3.0, np.concatenate([_EVEN, 1.0 - _NEAR, _NEAR - 1.0])),
+    "atan": (mpmath.atan, 2.0, np.concatenate([4.0 * _EVEN, _spread(-300, 300)])),
+    "sinh": (mpmath.sinh, 3.0, np.concatenate([3.0 * _EVEN, 710.4 * _EVEN, _spread(-300, 0)])),
+    "cosh": (mpmath.cosh, 2.0, np.concatenate([3.0 * _EVEN, 710.4 * _EVEN])),
+    "asinh": (mpmath.asinh, 2.0, np.concatenate([3.0 * _EVEN, _spread(-300, 300)])),
+    "acosh": (mpmath.acosh, 3.0, np.concatenate([1.0 + _NEAR, 1.0 + np.abs(_spread(-1, 300))])),
+    "atanh": (mpmath.atanh, 2.0, np.concatenate([0.99 * _EVEN, _spread(-300, -0.01), 1.0 - _NEAR])),
+    "log2": (lambda x: mpmath.log(x) / mpmath.log(2), 1.0, np.concatenate([1.0 + 0.5 * _EVEN, 1.0 + _NEAR])),
+    "log10": (mpmath.log10, 1.0, np.concatenate([1.0 + 0.5 * _EVEN, np.abs(_spread(-320, 300)), 1.0 - _NEAR])),
+    "log1p": (mpmath.log1p, 1.0, np.concatenate([0.99 * _EVEN, _spread(-300, -0.01), _NEAR - 1.0])),
+    "expm1": (mpmath.expm1, 2.0, np.concatenate([2.0 * _EVEN, 700.0 * _EVEN, _spread(-300, 0)])),
+    "cbrt": (lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)), 1.0, np.concatenate([5.0 * _EVEN, _spread(-320, 300)])),
+    "erf": (mpmath.erf, 3.0, np.concatenate([1.2 * _EVEN, 6.2 * _EVEN, _spread(-300, 1)])),
+    "gamma": (mpmath.gamma, 4.0, np.concatenate([10.03 * _EVEN + 0.017, 171.5 * _EVEN + 0.0317, _spread(-20, -1)])),
+}
+"""Each function in many digits, by how many units in the last place it may be off, and where that is tried."""
+
+
+@pytest.mark.parametrize("name", TRUTHS)
+def test_operators_that_are_transcendental_are_near_the_truth(name: str) -> None:
+    truth, bound, x = TRUTHS[name]
+    opcode = [found for found, _, _ in _core.operators()].index(name)
+    with mpmath.workprec(160):
+        for argument, value in zip(x, _core.elementwise(opcode, x, x), strict=True):
+            exact = truth(mpmath.mpf(float(argument)))
+            unit = mpmath.mpf(float(np.spacing(abs(float(exact)))))
+            assert abs(mpmath.mpf(float(value)) - exact) <= bound * unit, (name, argument)
+
+
+def test_logarithms_of_powers_of_their_base_are_exact() -> None:
+    opcodes = [found for found, _, _ in _core.operators()]
+    twos, tens = np.arange(-1074.0, 1024.0), np.arange(-22.0, 23.0)
+    assert np.array_equal(_core.elementwise(opcodes.index("log2"), 2.0**twos, twos), twos)
+    assert np.array_equal(_core.elementwise(opcodes.index("log10"), 10.0**tens, tens), tens)
+
+
+def test_a_remainder_is_numpys_to_the_last_bit() -> None:
+    rng = np.random.default_rng(0)
+    opcode = [found for found, _, _ in _core.operators()].index("mod")
+    whole = np.round(rng.uniform(-50.0, 50.0, 400))
+    for a, b in (
+        (rng.uniform(-30.0, 30.0, 400), rng.uniform(-3.0, 3.0, 400)),
+        (np.tile(_spread(-300, 300), 2), np.repeat(_spread(-300, 300), 2)[::-1]),
+        (whole * 0.1, np.full(400, 0.1)),
+        (whole, np.round(rng.uniform(-5.0, 5.0, 400)) + 0.5),
+    ):
+        assert reference.same_bits(_core.elementwise(opcode, a, np.ascontiguousarray(b)), np.mod(a, b))
+
+
 def test_powers_are_rounded_nearly_always_to_the_nearest_number() -> None:
     rng = np.random.default_rng(0)
     x = 10.0 ** rng.uniform(-300.0, 300.0, 2_000)

@@ -45,7 +45,8 @@ folder = Path(sys.argv[1])
 data = np.load(folder / "data.npz")
 
 def shown(model):
-    rows = [(item.complexity, item.loss, item.score, item.description, str(item)) for item in model.pareto_front_]
+    front = model.pareto_front_
+    rows = [(item.complexity, item.loss, item.score, item.description, str(item.expression)) for item in front]
     return repr((rows, model.predict(model_X).tolist()))
 
 def settings(evals):

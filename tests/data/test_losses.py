@@ -71,6 +71,35 @@ def rows(*texts: str) -> Population:
 # --- From a name or a function to a loss ------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        *((name, "squared") for name in ("mse", "MSE", "l2", "L2DistLoss()", "squared_error", "mean_squared_error")),
+        *((name, "absolute") for name in ("mae", "L1", "L1DistLoss()", "absolute_error", "mean absolute error")),
+        *((name, "huber") for name in ("Huber", "HuberLoss()", "HuberLoss(1)", "huber(1.0)")),
+        *((name, "logcosh") for name in ("log_cosh", "LogCoshLoss()", "log-cosh")),
+    ],
+)
+def test_the_names_of_other_tools_are_taken(theirs: str, ours: str) -> None:
+    y, prediction = np.linspace(-3.0, 3.0, 50), RNG.normal(size=50)
+    found, expected = Loss.of(theirs), Loss.of(ours)
+    if expected is None:
+        assert found is None
+        return
+    assert found is not None
+    np.testing.assert_array_equal(
+        found.function.native.values(y, prediction), expected.function.native.values(y, prediction)
+    )
+
+
+def test_the_bend_of_hubers_loss_stands_in_brackets() -> None:
+    error = np.array([0.0, 1.0, 2.5, 4.0, -10.0])
+    loss = pickle.loads(pickle.dumps(made("HuberLoss(2.5)")))
+    np.testing.assert_allclose(
+        loss.function.native.values(error, np.zeros(5)), [0.0, 1.0, 6.25, 5.0 * 4.0 - 6.25, 5.0 * 10.0 - 6.25]
+    )
+
+
 def test_logcosh_is_right_for_errors_of_every_size() -> None:
     errors = np.array([0.0, 1e-12, 1e-6, 1e-3, 0.0029, 0.003, 0.0031, 0.3, 2.0, 40.0, 1e4, 1e300])
     with mpmath.workdps(40):
@@ -113,7 +142,13 @@ def raising(y: Array, prediction: Array) -> Array:
 @pytest.mark.parametrize(
     ("loss", "match"),
     [
-        ("mse", "`mse` is not a loss. Expected one of squared, absolute, huber, logcosh, or a function"),
+        ("quantile", "`quantile` is not a loss. Expected one of squared, absolute, huber, logcosh, huber"),
+        ("L1EpsilonInsLoss(0.1)", " is not a loss."),
+        ("loss(x, y) = abs(x - y)", "or, from Python, a function of y and prediction."),
+        ("rmse", "For that measure the best formulas are those of `squared`."),
+        ("huber(-1)", "The loss `huber` must have a number above 0 in its brackets, but it is `huber"),
+        ("huber(nan)", "The loss `huber` must have a number above 0"),
+        ("mae(2)", "The loss `absolute` must have nothing in its brackets, but it is `mae"),
         (3.0, "must be a function, but it is 3.0"),
         (raising, "`raising` raised ValueError: never"),
         (lambda y: y, "raised TypeError"),

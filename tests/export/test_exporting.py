@@ -10,9 +10,11 @@ value are left out; a test says how few they are, and at how few of the others t
 from __future__ import annotations
 
 import ast
+import contextlib
 import copy
 import ctypes
 import importlib.util
+import itertools
 import pickle
 import re
 import shutil
@@ -21,6 +23,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import add, mul, sub, truediv
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -29,6 +32,7 @@ import mpmath
 import numpy as np
 import numpy.typing as npt
 import pytest
+import sympy
 from hypothesis import example, given, settings
 
 import notations
@@ -38,11 +42,10 @@ from strategies import NASTY_NAMES, names
 from symseed import Expression, Library, SearchSpace, SettingsError
 from symseed.arrays import Floats
 from symseed.errors import DataError
-from symseed.export import libraries
+from symseed.export import libraries, to_mathml, to_sympy
 from symseed.export import source as exporter
 from symseed.export.graphs import to_numpy, to_onnx, to_torch
 from symseed.export.languages import BY_NUMBER, BY_WHOLE, EXCEL, JULIA, OF_POSITIVE, PYTHON, C, Form, Language, Piece
-from symseed.export.notation import to_mathml
 from symseed.export.source import FORMATS, export
 from symseed.language import derived
 from symseed.language.derived import DERIVED
@@ -146,6 +149,24 @@ class Case:
         return [[float(row[column]) for column in self.used] for row in self.X]
 
 
+STEPPED = ("sign", "step", "floor", "ceil", "greater", "cond", "unless", "mod", "atan2")
+
+
+def has_step(
+    operator: reference.Operator, arguments: Sequence[Floats], errors: Sequence[Floats], allowed: Floats
+) -> npt.NDArray[np.bool_]:
+    """Say where a step of an operator is within the errors of its arguments, or hangs on the sign of 0."""
+    middle = operator.value(*arguments)
+    moved = [
+        operator.value(
+            *(a + sign * (2.0 * error + 1e-320) for a, error, sign in zip(arguments, errors, signs, strict=True))
+        )
+        for signs in itertools.product((-1.0, 1.0), repeat=len(arguments))
+    ]
+    found: npt.NDArray[np.bool_] = np.any([~(np.abs(value - middle) <= 4.0 * allowed) for value in moved], axis=0)
+    return found
+
+
 def case_of(expression: Expression, X: Floats, *, unit: float = 2.0**-52, relative: float = 1e-12) -> Case:
     """Follow the error of a formula; `unit` is that of the last place, which float32's inputs have lost already."""
     is_double = unit < 1e-12
@@ -162,8 +183,12 @@ def case_of(expression: Expression, X: Floats, *, unit: float = 2.0**-52, relati
                 operator = reference.OPERATORS[token.name]
                 value = operator.value(*arguments)
                 error = 4.0 * (unit * np.abs(value) + 5e-324)
+                if token.name == "gamma":  # which some libraries have by its logarithm only
+                    error = error * (1.0 + np.abs(np.log(np.abs(value) + 5e-324)))
                 for slope, given_error in zip(operator.slopes, errors, strict=True):
                     error = error + np.where(given_error > 0.0, np.abs(slope(*arguments)) * given_error, 0.0)
+                if token.name in STEPPED:
+                    is_ill |= has_step(operator, arguments, errors, error)
                 if token.name == "pow":  # of a negative number by one that is whole but for rounding
                     is_ill |= (arguments[0] - errors[0] <= 0.0) & (errors[1] > 0.0)
             is_lost |= np.isinf(value)
@@ -292,12 +317,12 @@ def test_the_comparison_leaves_out_few_points_and_allows_more_at_few(cases: list
     assert len(cases) > 223
     assert finite > 6_000
     assert compared > 0.9 * finite
-    assert strict > 0.9 * compared
+    assert strict > 0.85 * compared
     assert without > 1_000
     for name in OPERATORS:
         having = [case for case in cases if name in {token.name for token in case.expression.tokens}]
         assert len(having) >= 5, name
-        assert sum(case.is_compared.sum() for case in having) > 100, name
+        assert sum(case.is_compared.sum() for case in having) > 80, name
 
 
 @pytest.mark.parametrize("name", LANGUAGES)
@@ -355,9 +380,13 @@ def cells(case: Case) -> list[dict[str, float]]:
 
 
 def test_excel_formulas_have_the_formulas_values(cases: list[Case]) -> None:
+    written = 0
     for case in cases:
-        function = notations.excel(export(case.expression, "excel").splitlines()[0])
-        case.check([function(row) for row in cells(case)])
+        with contextlib.suppress(SettingsError):  # a few are too long, where an argument stands several times
+            function = notations.excel(export(case.expression, "excel").splitlines()[0])
+            case.check([function(row) for row in cells(case)])
+            written += 1
+    assert written >= 0.98 * len(cases)
 
 
 def test_excel_formulas_have_the_same_values_by_another_evaluator(cases: list[Case]) -> None:
@@ -389,29 +418,37 @@ def test_sympys_text_has_the_formulas_values(cases: list[Case]) -> None:
 
 def _sympy_value(node: ast.expr, scope: dict[str, float]) -> Any:
     functions: dict[str, Callable[..., Any]] = {
-        "Add": lambda *terms: mpmath.fsum(terms),
-        "Mul": lambda *factors: mpmath.fprod(factors),
-        "Pow": lambda a, b: mpmath.power(a, b) if a != 0 or b != 0 else 1,
         "Min": lambda *values: min(mpmath.re(value) for value in values),
         "Max": lambda *values: max(mpmath.re(value) for value in values),
         "Abs": abs,
-        **{
-            name: getattr(mpmath, name)
-            for name in ("sin", "cos", "tan", "exp", "log", "tanh", "sinh", "cosh", "re", "im", "atan2")
-        },
+        "Heaviside": lambda a, at_zero: 1 if a > 0 else at_zero if a == 0 else 0,
+        "Mod": lambda a, b: a - b * mpmath.floor(a / b),
+        "ceiling": mpmath.ceil,
+        **{name: getattr(mpmath, name) for name in ("sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "sinh", "cosh")},
+        **{name: getattr(mpmath, name) for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh", "erf", "gamma")},
+        **{name: getattr(mpmath, name) for name in ("sign", "floor", "re", "im", "atan2")},
+    }
+    signs: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+        ast.Add: add,
+        ast.Sub: sub,
+        ast.Mult: mul,
+        ast.Div: truediv,
+        ast.Pow: lambda a, b: mpmath.power(a, b) if a != 0 or b != 0 else 1,
     }
     with mpmath.workdps(40):
+        if isinstance(node, ast.Constant):
+            return mpmath.mpf(node.value)
         if isinstance(node, ast.Name):
-            return {"E": mpmath.e, "pi": mpmath.pi, "I": mpmath.mpc(0, 1)}[node.id] * 1
+            known = {"E": mpmath.e, "pi": mpmath.pi, "I": mpmath.mpc(0, 1), **scope}
+            return known[node.id] * mpmath.mpf(1)
+        if isinstance(node, ast.UnaryOp):
+            assert isinstance(node.op, ast.USub)
+            return -_sympy_value(node.operand, scope)
+        if isinstance(node, ast.BinOp):
+            return signs[type(node.op)](_sympy_value(node.left, scope), _sympy_value(node.right, scope))
         assert isinstance(node, ast.Call)
         assert isinstance(node.func, ast.Name)
         name = node.func.id
-        if name == "Symbol":
-            return mpmath.mpf(scope[ast.literal_eval(node.args[0])])
-        if name in ("Integer", "Float"):
-            return mpmath.mpf(ast.literal_eval(node.args[0]))
-        if name == "Rational":
-            return mpmath.mpf(ast.literal_eval(node.args[0])) / ast.literal_eval(node.args[1])
         return functions[name](*(_sympy_value(argument, scope) for argument in node.args))
 
 
@@ -463,7 +500,8 @@ def test_a_derived_operator_without_a_form_is_written_by_its_expansion(
     library = Library.of([*DERIVED, "sub", "mul", "log"], 2)
     X = np.random.default_rng(2).uniform([0.6, -3.0], [4.0, 3.0], (12, 2))
     for name in DERIVED:
-        for text in (f"{name}(x1 - x2)", f"{name}(log(x1)) * x2 - {name}(x1 * x2)"):
+        second = ", x2 * x1" if OPERATORS[name].arity == 2 else ""
+        for text in (f"{name}(x1 - x2{second})", f"{name}(log(x1){second}) * x2 - {name}(x1 * x2{second})"):
             expression = Expression.parse(text, library)
             found = values_in(notation, expression, X, tmp_path)
             np.testing.assert_allclose(found, expression.evaluate(X), rtol=1e-12, err_msg=f"{text} in {notation}")
@@ -718,9 +756,7 @@ def test_numbers_keep_every_digit() -> None:
         for notation in LANGUAGES:
             text = export(expression, notation).lower()
             assert repr(abs(value)) in text, notation
-        assert (
-            float(ast.literal_eval(re.findall(r"(?:Float|Integer)\(([^,)]+)", export(expression, "sympy"))[0])) == value
-        )
+        assert float(sympy.sympify(export(expression, "sympy")).subs("x", 0)) == value
 
 
 def test_long_formulas_are_written_in_steps_and_too_long_ones_are_refused_by_excel(tmp_path: Path) -> None:
@@ -749,18 +785,17 @@ def test_long_formulas_are_written_in_steps_and_too_long_ones_are_refused_by_exc
 
 
 def test_an_unknown_format_is_answered_with_a_suggestion() -> None:
-    assert tuple(FORMATS) == ("sympy", "latex", "python", "c", "julia", "excel")
+    assert tuple(FORMATS) == ("text", "sympy", "latex", "python", "c", "julia", "excel")
     with pytest.raises(SettingsError, match=r"but it is 'Pyton'\. Did you mean `python`\?"):
         export(PLAIN, "Pyton")
-    with pytest.raises(SettingsError, match=r"must be one of sympy, latex, .*, but it is 'fortran'\.$"):
+    with pytest.raises(SettingsError, match=r"must be one of text, sympy, latex, .*, but it is 'fortran'\.$"):
         export(PLAIN, "fortran")
 
 
 def test_what_sympy_cannot_write_is_said_in_a_sentence() -> None:
     expression = Expression.parse("min(log(sqrt(-0.5)), x1)", LIBRARY)
-    for notation in ("sympy", "latex"):
-        with pytest.raises(SettingsError, match=r"sympy cannot write `min\(log\(sqrt\(-0.5\)\), x1\)`: .* not compar"):
-            export(expression, notation)
+    with pytest.raises(SettingsError, match=r"sympy cannot write `min\(log\(sqrt\(-0.5\)\), x1\)`: .* not compar"):
+        export(expression, "sympy")
 
 
 @pytest.mark.parametrize("name", ["", "2x", "a b", "for", "a(", "é", "f\n", "_f"])
@@ -780,8 +815,9 @@ def test_operators_of_ones_own_and_constants_that_are_no_numbers_are_refused(not
             (to_torch if notation == "torch" else to_onnx)(expression)
 
     own = Library((*Library.of([], ["x"]).tokens, Token("bump", TokenKind.OPERATOR, 1, 1, OPERATORS["sin"].code)))
-    with pytest.raises(SettingsError, match=r"`bump` is an operator of your own, which .* cannot express; write"):
-        write(Expression(own, Row((1, 0), (np.nan, np.nan))))
+    if notation != "text":
+        with pytest.raises(SettingsError, match=r"`bump` is an operator of your own, which .* cannot express; write"):
+            write(Expression(own, Row((1, 0), (np.nan, np.nan))))
     with pytest.raises(SettingsError, match="must be finite numbers, but one of them is nan"):
         write(Expression(Library.of(["const"], 0), Row((0,), (np.nan,))))
 
@@ -892,11 +928,15 @@ def test_hostile_names_have_no_effect_in_julia_excel_sympy_and_onnx() -> None:
         formula, *legend = export(expression, "excel").splitlines()
         assert formula == export(BENIGN, "excel").splitlines()[0]
         assert [line.partition(":")[0] for line in legend] == ["A2", "B2"]
-        calls = [node for node in ast.walk(ast.parse(export(expression, "sympy"))) if isinstance(node, ast.Call)]
+        text = export(expression, "sympy")
+        calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
         called_names = {ast.unparse(call.func) for call in calls}
-        assert called_names <= {"Add", "Mul", "Integer", "Float", "Symbol", "Pow", "Min", "log", "sin"}
-        symbols = {ast.literal_eval(call.args[0]) for call in calls if ast.unparse(call.func) == "Symbol"}
-        assert symbols == {name, other(name)}
+        assert called_names <= {"Symbol", "Min", "log", "sin"}
+        quoted = {ast.literal_eval(call.args[0]) for call in calls if ast.unparse(call.func) == "Symbol"}
+        words = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)} - called_names
+        assert quoted | words == {name, other(name)}
+        assert all(re.fullmatch("[A-Za-z][A-Za-z0-9_]*", word) and not hasattr(sympy, word) for word in words)
+        assert sympy.sympify(text) == to_sympy(expression)
 
 
 def test_hostile_names_have_no_effect_in_onnx() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -204,7 +205,7 @@ def test_no_pair_of_brackets_could_be_left_out(expression: Expression) -> None:
             opened.append(end)
         elif character == ")":
             begin = opened.pop()
-            is_call = begin > 0 and text[begin - 1].isalpha()
+            is_call = begin > 0 and text[begin - 1].isalnum()
             if not is_call:
                 shorter = text[:begin] + text[begin + 1 : end] + text[end + 1 :]
                 assert Expression.parse(shorter, ABC) != expression, shorter
@@ -378,10 +379,10 @@ HOSTILE = {
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_text_is_refused_with_a_short_sentence(text: str) -> None:
     for parse in (Expression.parse, Expression.parse_prefix):
-        with pytest.raises(ParseError, match=r"(?s)^(Expected|`.*`|The number|An expression) .*\.$") as caught:
+        with pytest.raises(ParseError, match=r"(?s)^(Expected|`.*`|The number|A formula) .*\.$") as caught:
             parse(text, ABC)
         assert len(str(caught.value)) < 500
-        assert re.search(r"at character \d+|is at most \d+ (tokens|characters)", str(caught.value))
+        assert re.search(r"at character \d+|must have at most \d+ (tokens|characters)", str(caught.value))
 
 
 def test_limits_are_what_they_say() -> None:
@@ -469,3 +470,31 @@ def test_the_numbers_of_a_formula_make_a_library_that_reads_it() -> None:
     text = "-1.5 * x1 + 2 ^ x1 - 3"
     library = Library.of(["add", "sub", "mul", "pow", *numbers_in(text)], 1)
     assert prefix(text, library) == "sub add mul -1.5 x1 pow 2.0 x1 3.0"
+
+
+# --- where -----------------------------------------------------------------------------------------------------------
+
+CHOICES = Library.of(["add", "sub", "mul", "greater", "cond", "unless", 2.0], ["x", "y"], constants=True)
+
+
+def test_where_is_a_sum_of_two_operators_that_choose() -> None:
+    text = "where(greater(x, y), 3.5 * x, x - where(y, x, 2))"
+    expression = Expression.parse(text, CHOICES)
+    assert str(Expression.parse("where(x - 1.5, x, y)", CHOICES)) == "cond(x - 1.5, x) + unless(x - 1.5, y)"
+    assert Expression.parse(str(expression), CHOICES) == expression
+    X = np.array([[1.0, 2.0], [2.0, 1.0], [-1.0, -2.0], [0.5, -0.5], [0.0, 0.0]])
+    x, y = X.T
+    assert np.array_equal(expression.evaluate(X), np.where(x > y, 3.5 * x, x - np.where(y > 0.0, x, 2.0)))
+
+
+@pytest.mark.parametrize(
+    ("text", "library", "sentence"),
+    [
+        ("where(x, y)", CHOICES, "`where` at character 1 takes 3 arguments, but has 2"),
+        ("where(x, y, x, y)", CHOICES, "`where` at character 1 takes 3 arguments, but has 4"),
+        ("where(x, y, x)", Library.of(["add", "cond"], ["x", "y"]), "`unless` at character 1 is not in the library"),
+    ],
+)
+def test_where_needs_three_arguments_and_its_operators(text: str, library: Library, sentence: str) -> None:
+    with pytest.raises(ParseError, match=re.escape(sentence)):
+        Expression.parse(text, library)

@@ -99,7 +99,7 @@ def test_a_population_may_have_no_rows() -> None:
         ([[A], [A]], [1, -3], None, r"from 1 to L \(1\), but they run from -3 to 1"),
         ([[A], [A]], [1, 2], None, r"from 1 to L \(1\), but they run from 1 to 2"),
         ([[]], [0], None, r"from 1 to L \(0\)"),
-        ([[6]], [1], None, r"Each token must be an id of the library \(0 to 5\)\."),
+        ([[6]], [1], None, r"Each token must be an id of the library, from 0 to 5\."),
         ([[-1]], [1], None, "must be an id of the library"),
         ([[PAD]], [1], None, "must be an id of the library"),
         ([[65536]], [1], None, "must be an id of the library"),
@@ -237,9 +237,9 @@ def test_putting_together_keeps_rows_complexities_and_fingerprints(data: st.Data
 
 def test_populations_of_different_libraries_are_not_put_together() -> None:
     other = Population.from_expressions([Expression.parse("a", Library.of(["add"], ["a"]))])
-    with pytest.raises(DataError, match="Populations that are put together must share one library"):
+    with pytest.raises(DataError, match="Populations to concatenate must share one library"):
         Population.concatenate([rows_of("a"), other])
-    with pytest.raises(DataError, match="At least one population is needed"):
+    with pytest.raises(DataError, match="`concatenate` needs at least one population"):
         Population.concatenate([])
 
 

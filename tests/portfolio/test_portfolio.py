@@ -24,7 +24,7 @@ from symseed import (
     portfolio,
 )
 from symseed.arrays import Floats
-from symseed.assembly import Assembler, AssemblySettings
+from symseed.assembly import Assembler, AssemblySettings, refitted
 from symseed.completion.completer import CompletionSettings
 from symseed.data.losses import Loss
 from symseed.errors import DataError
@@ -32,7 +32,7 @@ from symseed.language import Population
 from symseed.language.row import Row
 from symseed.language.writer import Writer
 from symseed.portfolio import states
-from symseed.portfolio.pool import Formula, Pool
+from symseed.portfolio.pool import Formula, Pool, judged
 from symseed.portfolio.portfolio import Portfolio, Solution
 from symseed.portfolio.progress import Turn
 from symseed.portfolio.settings import PortfolioSettings
@@ -40,7 +40,7 @@ from symseed.portfolio.states import PortfolioState
 from symseed.portfolio.track import Track, TrackRun
 from symseed.recovery.checker import Checker, Verdict
 from symseed.scoring import Scored
-from symseed.search import Lesson, Memory
+from symseed.search import Lesson, Memory, Part
 from symseed.search.budget import Budget, IsLate, StopReason
 from symseed.search.elite import Front
 from symseed.search.evolution import EvolutionSettings
@@ -442,9 +442,9 @@ def test_an_interrupt_within_a_search_returns_the_best_so_far(at: int, monkeypat
     interrupt = Interrupt(at)
     original = Front.add
 
-    def add(front: Front, scored: object) -> None:
+    def add(front: Front, scored: Scored, part: Part) -> None:
         interrupt()
-        original(front, scored)  # type: ignore[arg-type]
+        original(front, scored, part)
 
     monkeypatch.setattr(Front, "add", add)
     solution = solve(noisy(), budget=Budget(50_000))
@@ -490,6 +490,59 @@ def test_a_front_is_better_the_longer_and_holds_the_choice(seed: int) -> None:
     assert solution.best in solution.front
     assert solution.best.description == min(formula.description for formula in solution.front)
     assert solution.best == solution.history[-1].best
+
+
+@pytest.mark.parametrize("settings", [SMALL, SEARCHES, dataclasses.replace(SEARCHES, tracks=(_PLAIN, _SCALED))])
+def test_a_front_has_the_best_formula_of_each_length_that_a_search_saw(settings: PortfolioSettings) -> None:
+    data = noisy()
+    made = Portfolio(KOZA, data, settings, seed=0, budget=Budget(3_000))
+    list(made.turns())
+    front = {len(formula.expression): formula for formula in made.front()}
+    assert len(front) >= 5
+    assert_is_a_front(made.front(), data)
+    seen = [formula for formulas in made.tracks.ranked() for formula in formulas]
+    assert len({len(formula.expression) for formula in seen}) > 10, "or there would be nothing to show"
+    for formula in seen:
+        size = len(formula.expression)
+        if all(formula.mean_square < other.mean_square for length, other in front.items() if length < size):
+            assert front[size].description <= formula.description + 1e-6, str(formula.expression)
+
+
+def test_a_front_holds_the_best_of_each_length_also_while_the_search_works_and_after_patience() -> None:
+    made = Portfolio(KOZA, noisy(), SMALL, seed=3, budget=Budget(5_000_000), patience=3)
+    sizes = [len(made.front()) for turn in made.turns() if turn.index >= 2]
+    assert min(sizes) >= 5
+    assert sizes[-1] >= 6
+
+
+def test_constants_on_a_front_are_fitted_with_simple_numbers_where_these_describe_the_data_better() -> None:
+    data = noisy(1, 3.0 * np.exp(-x) + 0.5)
+    made = Portfolio(KOZA, data, SMALL, seed=0, budget=Budget(2_000))
+    list(made.turns())
+    writer = Writer(KOZA.with_constant())
+    for formula in made.front():
+        row = formula.expression.row
+        again = refitted(writer, row, data)
+        error = float(evaluate(writer.population([again]), data).error[0]) / data.total_weight
+        assert formula.mean_square <= error * (1.0 + 1e-6)
+    texts = [str(formula.expression) for formula in made.front() if formula != made.best]
+    assert any("3.0 *" in text or "* 3.0" in text or "0.5" in text for text in texts), texts
+
+
+def test_a_formula_that_is_only_noted_is_on_the_front_and_may_be_chosen_but_is_no_part_for_assembly() -> None:
+    writer = Writer(Library((*KOZA.tokens, *Library.of(["const"], 0).tokens)))
+    data = noisy(0, 2.0 * x)
+    pool = Pool(writer, data)
+    pool.add([read("const(3)", writer)])
+    rows = [read(prefix, writer) for prefix in ("add x1 x1", "mul const(2.001) x1", "log sub x1 x1")]
+    pool.note(judged(writer, rows, data))
+    assert str(pool.best.expression if pool.best else "") == "x1 + x1"
+    assert [len(formula.expression) for formula in pool.front()] == [1, 3]
+    assert [str(formula.expression) for formula in pool.shortest(5)] == ["3.0"]
+    other = Pool(writer, data)
+    other.add(pool.rows)
+    other.note(judged(writer, pool.noted[::-1], data))
+    assert other.front() == pool.front(), "whatever their order"
 
 
 def read(prefix: str, writer: Writer) -> Row:
@@ -743,3 +796,68 @@ def test_another_policy_and_trainer_run_in_a_portfolio_and_resume_through_arrays
         resumed = made(states.unpack(arrays, json.loads(json.dumps(values)), KOZA, settings))
         list(resumed.turns())
         assert resumed.front() == whole.front()
+
+
+# --- What is told of it ----------------------------------------------------------------------------------------------
+
+
+def test_the_mean_is_the_first_choice_and_each_later_one_names_the_part_that_found_it() -> None:
+    history = solve(noisy(), SEARCHES, budget=Budget(20_000)).history
+    changed = [turn for turn in history if turn.unchanged == 0]
+    assert len(changed) > 1
+    assert all(isinstance(turn.found_by, Part) for turn in changed)
+    assert all(turn.found_by is None for turn in history if turn.unchanged)
+    assert history[0].found_by is Part.MEAN
+
+
+def test_what_assembly_makes_and_what_is_known_are_told_apart() -> None:
+    solved = solve(Dataset.of(x, 2.0 * x * x + 1.5))
+    assert solved.history[-1].found_by is Part.ASSEMBLY
+    known = Expression.parse("sin(x1 * x1) / x1", KOZA)
+    begun = Portfolio(KOZA, noisy(), SEARCHES, seed=0, budget=Budget(20_000), known=[known])
+    assert next(iter(begun.turns())).found_by is Part.KNOWN
+
+
+def test_what_a_search_finds_is_its_part_s_also_after_constants_were_fitted() -> None:
+    searches = {Part.POLICY, Part.EVOLUTION, Part.COMPLETION}
+    history = solve(noisy(y=np.exp(x) - x), SEARCHES, budget=Budget(20_000)).history
+    later = {turn.found_by for turn in history[1:]} - {None}
+    assert later
+    assert later <= searches
+    scaled = dataclasses.replace(SEARCHES, tracks=(_SCALED,))
+    history = solve(noisy(y=3.0 * np.sin(x) + 7.0), scaled, budget=Budget(20_000)).history
+    later = {turn.found_by for turn in history[1:]} - {None}
+    assert later
+    assert later <= searches
+
+
+def test_a_turn_tells_how_each_search_that_took_it_learnt() -> None:
+    settings = dataclasses.replace(SEARCHES, tracks=(_PLAIN, dataclasses.replace(_FITTED, first_turn=2)))
+    first, second, third, *_ = solve(noisy(), settings, budget=Budget(20_000)).history
+    assert first.learning == ()
+    assert [(told.track, told.rounds) for told in second.learning] == [(0, 2)]
+    assert [(told.track, told.rounds) for told in third.learning] == [(0, 4), (1, 1)]
+    for told in (*second.learning, *third.learning):
+        assert told.learning.sampled is not None
+        assert told.learning.evolved is not None
+        assert told.learning.sampled.count == _SEARCH.batch
+    assert second.learning[0].learning.entropy is not None
+
+
+# --- Without constants -----------------------------------------------------------------------------------------------
+
+
+def test_without_constants_formulas_are_kept_as_they_were_found_and_the_mean_is_not_among_them() -> None:
+    settings = SMALL.without_constants()
+    assert settings.tracks == (_PLAIN,)
+    solution = solve(noisy(), settings, budget=Budget(20_000))
+    assert solution.front
+    for formula in (*solution.front, solution.best):
+        assert np.isnan(formula.expression.constants).all()
+
+
+def test_a_portfolio_in_which_every_search_fits_constants_keeps_all_without_them() -> None:
+    fitted = dataclasses.replace(SMALL, tracks=(_FITTED, _SCALED)).without_constants()
+    assert [(track.constants, track.is_scaled) for track in fitted.tracks] == [(False, False)] * 2
+    with pytest.raises(SettingsError, match="without fitted constants has no assembly"):
+        dataclasses.replace(SMALL, constants=False)

@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 
 from symseed import SymbolicRegressor
-from symseed.regressor.restore import Restorer
+from symseed.regressor.restore import Judge, Restorer
 from symseed.regressor.run import Run
 from symseed.signals import Held, Termination
 
 rng = np.random.default_rng(2)
 X = rng.uniform(0.5, 3.0, (60, 2))
 Y = X[:, 0] ** 2 * np.sin(X[:, 1]) + 0.05 * rng.normal(size=len(X))
-SMALL: dict[str, Any] = {"method": "nggp-s-1", "max_time": None, "patience": None, "random_state": 1}
+SMALL: dict[str, Any] = {"method": "nggp-s-1", "constants": True, "max_time": None, "patience": None, "random_state": 1}
 
 
 def formulas(model: SymbolicRegressor) -> list[str]:
-    return [str(item) for item in model.pareto_front_]
+    return [str(item.expression) for item in model.pareto_front_]
 
 
 @pytest.fixture(scope="module")
@@ -34,15 +34,15 @@ def whole() -> list[str]:
 def test_ctrl_c_while_the_front_is_judged_keeps_what_was_found(
     tmp_path: Path, whole: list[str], call: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judge, calls = Restorer._judged, [0]
+    judge, calls = Judge.candidates, [0]
 
-    def interrupted(self: Restorer, *args: Any) -> Any:
+    def interrupted(self: Judge, *args: Any) -> Any:
         calls[0] += 1
         if calls[0] == call + 1:
             raise KeyboardInterrupt
         return judge(self, *args)
 
-    monkeypatch.setattr(Restorer, "_judged", interrupted)
+    monkeypatch.setattr(Judge, "candidates", interrupted)
     # No state is put away on the way, which would judge the front too.
     model = SymbolicRegressor(**SMALL, max_evals=8_000)
     model.fit(X, Y)

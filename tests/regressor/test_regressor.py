@@ -25,6 +25,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import mean_squared_error
@@ -37,14 +38,16 @@ import reference
 from symseed import DataError, Dataset, Expression, Library, SettingsError, SymbolicRegressor, evaluate, fit
 from symseed.arrays import Floats
 from symseed.data.magnitudes import Magnitudes
-from symseed.export.notation import to_latex, to_mathml, to_sympy
+from symseed.export import to_latex, to_mathml, to_sympy
 from symseed.language.population import Population
 from symseed.language.row import Row
 from symseed.language.tokens import OPERATORS
 from symseed.language.writer import Writer
 from symseed.portfolio.portfolio import Portfolio
+from symseed.regressor.all_rows import distinct
 from symseed.regressor.front import RULES, Equation
 from symseed.regressor.prepare import MOST_COLUMNS, MOST_ROWS
+from symseed.regressor.target import TargetSearch
 from symseed.scoring import simple_numbers
 from symseed.scoring.fitting import FitSettings
 from symseed.search.budget import StopReason
@@ -64,7 +67,8 @@ NOISY = Y + RNG.normal(0.0, 0.2, 40)
 
 def quick(**parameters: Any) -> SymbolicRegressor:
     """A search of some milliseconds."""
-    return SymbolicRegressor(**{"method": "nggp", "max_evals": 600, "max_time": None, "random_state": 0, **parameters})
+    given = {"method": "nggp", "constants": True, "max_evals": 600, "max_time": None, "random_state": 0}
+    return SymbolicRegressor(**{**given, **parameters})
 
 
 def solver(**parameters: Any) -> SymbolicRegressor:
@@ -101,7 +105,7 @@ def noisy() -> SymbolicRegressor:
 
 
 def test_it_solves_and_says_so(fitted: SymbolicRegressor) -> None:
-    assert str(fitted.best_) == "x2 * x1 + 1.5"
+    assert str(fitted.best_) == "x2*x1 + 1.5"
     assert fitted.stop_reason_ == "The task is solved."
     assert fitted.interrupted_ is False
     assert fitted.run_directory_ is None
@@ -112,7 +116,7 @@ def test_it_solves_and_says_so(fitted: SymbolicRegressor) -> None:
 
 def test_the_table_has_the_columns_that_users_know(noisy: SymbolicRegressor) -> None:
     table = noisy.equations_
-    assert list(table.columns) == ["complexity", "loss", "score", "equation", "sympy_format"]
+    assert list(table.columns) == ["complexity", "loss", "score", "equation", "expression", "sympy_format"]
     assert len(table) == len(noisy.pareto_front_) > 2
     assert table["complexity"].is_monotonic_increasing
     assert table["equation"].tolist() == [str(equation) for equation in noisy.pareto_front_]
@@ -142,7 +146,7 @@ def test_constants_on_the_front_are_polished(scale: float) -> None:
             row = Population.from_expressions([frozen(equation.expression)])
             before = float(evaluate(row, data).error[0])
             after = float(fit(row, data, FitSettings(iterations=100))[1].error[0])
-            assert after >= before * (1.0 - 1e-4)
+            assert after >= before * (1.0 - 1e-3)
 
 
 def frozen(expression: Expression) -> Expression:
@@ -191,13 +195,13 @@ def test_the_score_is_how_fast_the_loss_falls(noisy: SymbolicRegressor) -> None:
 def test_several_targets_get_a_front_each() -> None:
     targets = np.stack([X[:, 0], 2.0 * X[:, 1], np.full(40, 3.0)], axis=1)
     model = solver().fit(X, targets)
-    assert [str(best) for best in model.best_] == ["x1", "x2 + x2", "3.0"]
+    assert [str(best) for best in model.best_] == ["x1", "2*x2", "3"]
     assert model.nout_ == len(model.equations_) == len(model.pareto_front_) == len(model.stop_reason_) == 3
     assert model.predict(X).shape == targets.shape
     assert model.predict(X, 0).shape == model.predict(X, [0, -1, 0]).shape == targets.shape
     np.testing.assert_allclose(model.predict(X), targets)
     assert [str(form) for form in model.sympy()] == ["x1", "2*x2", "3"]
-    assert repr(model).count(">>>>") == model._repr_html_().count("<table>") == 3
+    assert repr(model).count(">>>>") == model._repr_html_().count("<th>complexity</th>") == 3
     with pytest.raises(SettingsError, match="one row for each of 3 targets"):
         model.predict(X, [0, 1])
     assert quick().fit(X, pd.DataFrame(targets)).predict(X).shape == targets.shape
@@ -235,9 +239,9 @@ def test_the_law_of_gravitation_is_found_in_its_own_units() -> None:
 @pytest.mark.parametrize(
     ("x_unit", "target", "text"),
     [
-        (1e8, lambda x: 3e-9 * np.exp(-5e-9 * x), "3e-09 * exp(-5e-09 * x1)"),
-        (1e4, lambda x: 3.2 * x + 5.0, "3.2 * x1 + 5.0"),
-        (1e-8, lambda x: 7e8 * x, "700000000.0 * x1"),
+        (1e8, lambda x: 3e-9 * np.exp(-5e-9 * x), "3e-9*exp(-5e-9*x1)"),
+        (1e4, lambda x: 3.2 * x + 5.0, "3.2*x1 + 5"),
+        (1e-8, lambda x: 7e8 * x, "7e8*x1"),
     ],
 )
 def test_a_formula_in_units_far_from_one_has_plain_constants(
@@ -326,8 +330,8 @@ def test_columns_may_have_any_name(make: Any, name: str) -> None:
     shown = name or "x1"
     assert shown in {symbol.name for symbol in model.sympy().free_symbols}
     assert model.score(make({"other": X[:, 1], name: X[:, 0]}), X[:, 0] * 2.0) == 1.0
-    assert Expression.parse(str(model.best_), model.best_.expression.library) == model.best_.expression
-    assert "<b>" not in model._repr_html_()
+    assert Expression.parse(str(model.best_.expression), model.best_.expression.library) == model.best_.expression
+    assert "<b>&" not in model._repr_html_()
     assert model.latex()
     repr(model)
 
@@ -470,7 +474,10 @@ def test_a_target_that_cannot_be_used_gets_a_sentence(case: str) -> None:
     ("weights", "sentence"),
     [
         (-np.ones(40), r"`sample_weight` must not be negative, but it is -1\.0 in row 0\."),
-        (np.zeros(40), r"`sample_weight` must not be zero in every row\. Leave it out to weigh all rows alike\."),
+        (
+            np.zeros(40),
+            r"`sample_weight` must not be zero in every row\. Leave it out to give all rows the same weight\.",
+        ),
         (np.full(40, np.nan), r"`sample_weight` must be finite, but has NaN in row 0"),
         (np.ones(39), r"`sample_weight` must have a value for each of the 40 rows of `X`, but it has 39\."),
         (np.ones((40, 2)), r"`sample_weight` must have one value for each row, but its shape is \(40, 2\)\."),
@@ -486,10 +493,10 @@ def test_rows_of_weight_zero_do_not_count_and_those_of_weight_two_count_twice() 
     target = np.where(np.arange(40) < 10, -50.0, Y)
     weights = np.where(np.arange(40) < 10, 0.0, 2.0)
     model = solver().fit(X, target, sample_weight=weights)
-    assert str(model.best_) == "x1 * x2 + 1.5"
+    assert str(model.best_) == "x1*x2 + 1.5"
     twice = quick().fit(np.repeat(X[10:], 2, axis=0), np.repeat(NOISY[10:], 2))
     once = quick().fit(X[::-1], NOISY[::-1], sample_weight=weights[::-1])
-    assert [str(equation) for equation in once.pareto_front_] == [str(equation) for equation in twice.pareto_front_]
+    assert [item.expression for item in once.pareto_front_] == [item.expression for item in twice.pareto_front_]
 
 
 def test_a_constant_target_is_that_constant() -> None:
@@ -522,7 +529,9 @@ def test_more_columns_than_rows_and_more_than_are_looked_at() -> None:
     table = generator.normal(size=(12, 40))
     assert np.isfinite(quick().fit(table, table[:, 5]).predict(table)).all()
     wide = generator.normal(size=(30, 3_000))
-    with pytest.warns(UserWarning, match=f"`X` has 3000 columns; the search looks at the {MOST_COLUMNS} that say most"):
+    with pytest.warns(
+        UserWarning, match=f"`X` has 3000 columns, but a search uses at most {MOST_COLUMNS}: those that explain"
+    ):
         model = quick(max_evals=3_000).fit(wide, 3.0 * wide[:, 777])
     assert [token.name for token in model.best_.expression.tokens if token.column] == ["x778"]
     np.testing.assert_allclose(model.predict(wide), 3.0 * wide[:, 777])
@@ -531,9 +540,60 @@ def test_more_columns_than_rows_and_more_than_are_looked_at() -> None:
 def test_of_many_rows_a_sample_is_searched_and_losses_are_of_all() -> None:
     table = np.random.default_rng(0).uniform(0.5, 2.0, (3 * MOST_ROWS, 1))
     target = np.log(table[:, 0]) + np.random.default_rng(1).normal(0.0, 0.1, len(table))
-    model = quick().fit(table, target)
+    with pytest.warns(UserWarning, match="`X` has 30,000 rows; the search uses 10,000 of them, drawn at random"):
+        model = quick().fit(table, target)
     for index, loss in enumerate(model.equations_["loss"]):
         assert loss == mean_squared_error(target, model.predict(table, index))
+
+
+@pytest.mark.filterwarnings("ignore:`X` has")
+def test_of_many_rows_constants_are_fitted_and_simple_numbers_judged_on_all() -> None:
+    """2.3457 x^2 + 0.777 with so much noise that a sample cannot tell the factor from 7/3."""
+    table = np.random.default_rng(1).uniform(-2.0, 2.0, (100_000, 1))
+    target = 2.3457 * table[:, 0] ** 2 + 0.777 + np.random.default_rng(2).normal(size=len(table))
+    model = solver(max_evals=500, patience=1).fit(table, target)
+    design = np.stack([table[:, 0] ** 2, np.ones(len(table))], axis=1)
+    slope, offset = np.linalg.lstsq(design, target, rcond=None)[0]
+    at = model.predict(np.array([[0.0], [1.0], [2.0]]))
+    np.testing.assert_allclose(np.diff(at), slope * np.array([1.0, 3.0]), rtol=2e-3)  # 7/3 is 5e-3 away
+    np.testing.assert_allclose(at[0], offset, atol=0.01)
+    for index, item in enumerate(model.pareto_front_):
+        fitted_again = fit(Population.from_expressions([frozen(item.expression)]), Dataset.of(table, target))[1].error[
+            0
+        ]
+        assert fitted_again / len(table) >= item.loss * (1.0 - 1e-4), index
+
+
+@pytest.mark.filterwarnings("ignore:`X` has")
+def test_of_many_rows_a_simple_number_stays_where_all_rows_allow_it() -> None:
+    table = np.random.default_rng(1).uniform(-2.0, 2.0, (50_000, 1))
+    target = 2.5 * table[:, 0] ** 2 + 0.75 + np.random.default_rng(2).normal(size=len(table))
+    assert str(solver(max_evals=500, patience=1).fit(table, target).best_) == "2.5*x1^2 + 3/4"
+
+
+def test_equal_rows_of_many_count_as_one_of_their_summed_weight() -> None:
+    generator = np.random.default_rng(3)
+    X_, y_ = generator.integers(0, 3, (500, 3)).astype(float), generator.integers(0, 3, 500).astype(float)
+    weights = generator.integers(0, 3, 500).astype(float)
+    first, summed = distinct(Dataset.of(X_, y_, weights))
+    known: dict[tuple[float, ...], float] = {}
+    for row, weight in zip(np.column_stack([X_, y_]).tolist(), weights, strict=True):
+        if weight:
+            known[tuple(row)] = known.get(tuple(row), 0.0) + weight
+    rows = [tuple(row) for row in np.column_stack([X_[first], y_[first]]).tolist()]
+    assert rows == list(known), "in the order of the table"
+    assert summed.tolist() == list(known.values())
+
+
+@pytest.mark.filterwarnings("ignore:`X` has")
+def test_once_time_is_up_the_choice_at_least_is_judged_on_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = np.random.default_rng(0).uniform(0.5, 2.0, (2 * MOST_ROWS, 1))
+    target = np.log(table[:, 0]) + np.random.default_rng(1).normal(0.0, 0.1, len(table))
+    monkeypatch.setattr(TargetSearch, "_is_late", lambda _: True)
+    with pytest.warns(UserWarning, match="Time was up when 1 of .* formulas had been judged on all 20,000 rows"):
+        model = quick().fit(table, target)
+    assert len(model.pareto_front_) == 1
+    assert model.best_.loss == mean_squared_error(target, model.predict(table))
 
 
 def test_whole_numbers_beyond_what_float64_tells_apart_are_warned_of() -> None:
@@ -599,22 +659,30 @@ def test_rows_without_a_value_are_nan_with_a_warning() -> None:
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
-        ("binary_operator", "did you mean binary_operators?"),
-        ("timeout_in_seconds", "did you mean max_time?"),
-        ("verbose", "did you mean verbosity?"),
-        ("zzz", "the settings are binary_operators, "),
+        ("binary_operator", " Did you mean `binary_operators`?"),
+        ("timeout_in_seconds", " Use max_time."),
+        ("verbose", " Use verbosity."),
+        ("niterations", " Use max_evals."),  # PySR
+        ("elementwise_loss", " Use loss."),
+        ("turbo", " Formulas are computed in float64, by compiled code."),
+        ("generations", " Use max_evals or max_time."),  # gplearn
+        ("parsimony_coefficient", " The length of a formula is weighed by model_selection, without a coefficient."),
+        ("allowed_symbols", " Use binary_operators and unary_operators."),  # pyoperon
+        ("maximum_formula_complexity", " Use maxsize."),  # TuringBot
+        ("n_cores_batch", " Use n_jobs."),  # DSO
+        ("zzz", " The settings are binary_operators, "),
     ],
 )
 def test_a_parameter_that_does_not_exist_gets_a_suggestion(name: str, meant: str) -> None:
-    with pytest.raises(TypeError, match=re.escape(f"has no parameter `{name}`: {meant}")):
+    with pytest.raises(TypeError, match=re.escape(f"has no parameter `{name}`.{meant}")):
         quick(**{name: 1})
 
 
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("binary_operators", "+", r"`binary_operators` must be a list of names, in an order, but it is '\+'\."),
-        ("binary_operators", ["plus"], r"`binary_operators` has `plus`, but must be of add, "),
+        ("binary_operators", "+", r"`binary_operators` must be a list of names and functions, but it is '\+'\."),
+        ("binary_operators", ["plus"], r"`binary_operators` has `plus`, which is not one of add, "),
         ("binary_operators", ["sin"], r"`binary_operators` has `sin`, which belongs in `unary_operators`\."),
         ("binary_operators", ["+", "add"], r"must name each operator once, but has `add` twice\."),
         ("unary_operators", ["sine"], r"Did you mean `sin`\?"),
@@ -693,7 +761,7 @@ def test_time_and_evaluations_end_a_search() -> None:
 
 def test_the_same_seed_gives_the_same_answer_on_any_number_of_threads() -> None:
     fronts = [
-        quick(random_state=seed, n_jobs=jobs, max_evals=4_000).fit(X, NOISY).equations_["equation"].tolist()
+        quick(random_state=seed, n_jobs=jobs, max_evals=4_000).fit(X, NOISY).equations_["expression"].tolist()
         for seed, jobs in ((3, None), (3, 2), (3, -1), (np.random.RandomState(5), 1), (np.random.RandomState(5), 1))
     ]
     assert fronts[0] == fronts[1] == fronts[2]
@@ -704,12 +772,12 @@ def test_the_same_seed_gives_the_same_answer_on_any_number_of_threads() -> None:
 def test_a_warm_start_begins_with_what_was_found() -> None:
     table = X * 1e6
     model = solver(warm_start=True).fit(table, Y)
-    expected = str(model.best_)
+    expected = model.best_.expression
     model.set_params(method="nggp", max_evals=1, unary_operators=("square",))
-    assert str(model.fit(table, Y).best_) == expected
-    assert str(clone(model).fit(table, Y).best_) != expected
+    assert model.fit(table, Y).best_.expression == expected
+    assert clone(model).fit(table, Y).best_.expression != expected
     model.set_params(binary_operators=("-",), unary_operators=())  # with which it cannot be written
-    assert str(model.fit(table, Y).best_) != expected
+    assert model.fit(table, Y).best_.expression != expected
 
 
 def interrupt_main(after: float) -> None:
@@ -744,13 +812,13 @@ def test_an_interrupt_in_the_middle_of_things_gives_the_best_so_far() -> None:
     assert np.isfinite(model.predict(X)).all()
 
 
-def test_an_interrupt_gives_targets_that_were_not_begun_a_number() -> None:
+def test_an_interrupt_gives_targets_that_were_not_begun_a_formula_that_needs_no_search() -> None:
     model = quick(max_evals=10**9, patience=None)
     interrupt_main(0.5)
     model.fit(X, np.stack([NOISY, Y], axis=1))
     assert model.interrupted_
-    assert [best.complexity for best in model.best_][1] == 1
-    np.testing.assert_allclose(model.predict(X)[:, 1], Y.mean())
+    assert "stopped" in model.stop_reason_[1] or "interrupted" in model.stop_reason_[1]
+    assert mean_squared_error(Y, model.predict(X)[:, 1]) <= Y.var() * (1.0 + 1e-12)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="a signal of POSIX systems")
@@ -841,7 +909,7 @@ def test_the_text_shows_the_front_and_marks_the_choice(fitted: SymbolicRegressor
     lines = repr(fitted).splitlines()
     marked = [line for line in lines if line.startswith(">>>>")]
     assert len(marked) == 1
-    assert marked[0].endswith("x2 * x1 + 1.5")
+    assert marked[0].endswith("x2*x1 + 1.5")
     assert lines[-1] == "The task is solved."
 
 
@@ -853,8 +921,19 @@ def test_the_page_shows_formulas_as_mathml_and_escapes_everything() -> None:
     assert "&lt;img" in page
     for element in re.findall(r"<math.*?</math>", page):
         minidom.parseString(element.replace("&InvisibleTimes;", ""))  # noqa: S318 - our own page; it is well formed
-    assert model._repr_mimebundle_()["text/html"] == page
-    assert quick()._repr_html_().startswith("<pre>SymbolicRegressor(")
+    assert model._repr_mimebundle_()["text/html"].startswith(model.fronts[0].html("best"))
+    assert page.startswith(model.fronts[0].html("best"))
+
+
+def test_scikit_learns_diagram_is_shown_before_the_fit_and_below_the_front_after_it(fitted: SymbolicRegressor) -> None:
+    before, after = quick()._repr_html_(), fitted._repr_html_()
+    assert "sk-estimator" in before
+    assert "<math" not in before
+    assert 0 < after.index("<math") < after.index("sk-estimator")
+    assert quick()._repr_mimebundle_()["text/html"].count("sk-container-id-") > 0
+    with config_context(display="text"):
+        assert set(fitted._repr_mimebundle_()) == {"text/plain"}
+        assert not hasattr(fitted, "_repr_html_")
 
 
 @pytest.mark.parametrize("name", OPERATORS)
@@ -863,9 +942,12 @@ def test_every_operator_has_its_meaning_in_sympy(name: str) -> None:
     library = Library.of([name], 2)
     expression = Expression(library, Row((2, *range(token.arity)), (np.nan,) * (1 + token.arity)))
     form = to_sympy(expression)
-    for row in X[:5]:
+    points = np.concatenate([X[:5], X[:5] / 8.0])  # some operators have values below 1 only, some above
+    values = expression.evaluate(points)
+    assert np.isfinite(values).any()
+    for row, expected in zip(points[np.isfinite(values)], values[np.isfinite(values)], strict=True):
         value = form.subs({sympy.Symbol(f"x{i + 1}"): row[i] for i in range(2)})
-        assert float(value) == pytest.approx(float(expression.evaluate(row[None])[0]))
+        assert float(value) == pytest.approx(float(expected))
     assert to_latex(expression)
     assert to_mathml(expression).startswith("<math")
 
@@ -952,3 +1034,34 @@ def test_units_leave_only_formulas_of_ys_dimension() -> None:
 def test_units_that_are_none_get_a_sentence(X_units: Any, y_units: Any, sentence: str) -> None:
     with pytest.raises(SettingsError, match=sentence):
         SymbolicRegressor().fit([[1.0, 2.0], [2.0, 4.0], [3.0, 1.0]], [1.0, 2.0, 4.0], X_units=X_units, y_units=y_units)
+
+
+# --- Formulas that are read ------------------------------------------------------------------------------------------
+
+
+def test_a_front_is_shown_with_few_digits_and_kept_with_all() -> None:
+    noise = 0.05 * np.random.default_rng(0).normal(size=len(X))
+    model = quick(random_state=0).fit(X, 2.34567 * X[:, 0] + 1.23456 + noise)
+    best = model.best_
+    assert str(best) == best.text == model.get_best()["equation"]
+    assert len(best.text) < len(str(best.expression))
+    np.testing.assert_allclose(best.shown.evaluate(X), model.predict(X), atol=0.02)
+    assert best._repr_latex_() == f"${model.latex()}$"
+    assert model.latex() in model.fronts[0]._repr_latex_()
+    assert repr(best).startswith(f"<Equation {best.text}: complexity ")
+    assert model.export("text") == str(best.expression) == str(model.get_best()["expression"])
+    assert model.export("latex") == model.latex()
+    assert model.get_best(0)["complexity"] == model.pareto_front_[0].complexity
+
+
+def test_a_front_is_a_table_in_latex(noisy: SymbolicRegressor) -> None:
+    lines = noisy.latex_table().splitlines()
+    assert lines[0] == r"\begin{tabular}{lrrr}"
+    assert lines[2] == r"Equation & Complexity & Loss & Score \\"
+    assert len(lines) == 6 + len(noisy.pareto_front_)
+    assert noisy.latex(0) in lines[4]
+    few = noisy.latex_table(indices=[0], precision=2, columns=["loss", "equation"]).splitlines()
+    assert few[0] == r"\begin{tabular}{rl}"
+    assert len(few) == 7
+    with pytest.raises(SettingsError, match=r"`columns` must be some of equation, .* Did you mean `loss`\?"):
+        noisy.latex_table(columns=["los"])

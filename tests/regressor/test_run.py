@@ -14,6 +14,7 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ import pandas as pd
 import pytest
 from safetensors.numpy import load, save
 
-from symseed import DataError, Library, SettingsError, SymbolicRegressor, files
+from symseed import DataError, Library, SettingsError, StopReason, SymbolicRegressor, files
 from symseed.cli.main import commands
 from symseed.language.tokens import TokenKind
 from symseed.regressor.run import Run
@@ -32,7 +33,7 @@ from symseed.regressor.target import Progress
 rng = np.random.default_rng(4)
 X = pd.DataFrame(rng.uniform(0.5, 3.0, (30, 2)), columns=["a b", "=cmd|' /C calc'!A0"])
 Y = np.exp(-X.iloc[:, 0]) * np.sin(3.0 * X.iloc[:, 1]) + X.iloc[:, 0] + 0.05 * rng.normal(size=len(X))
-SMALL: dict[str, Any] = {"method": "nggp-s-1", "max_time": None, "patience": None, "random_state": 1}
+SMALL: dict[str, Any] = {"method": "nggp-s-1", "constants": True, "max_time": None, "patience": None, "random_state": 1}
 
 
 def fitted(folder: Path, **settings: Any) -> SymbolicRegressor:
@@ -46,7 +47,7 @@ def run_of(model: SymbolicRegressor) -> Path:
 
 
 def formulas(model: SymbolicRegressor) -> list[tuple[str, float]]:
-    return [(str(item), item.loss) for item in model.pareto_front_]
+    return [(str(item.expression), item.loss) for item in model.pareto_front_]
 
 
 def test_a_run_keeps_its_settings_its_data_what_happened_and_the_front(tmp_path: Path) -> None:
@@ -58,7 +59,7 @@ def test_a_run_keeps_its_settings_its_data_what_happened_and_the_front(tmp_path:
     assert run.settings.max_time is None
     np.testing.assert_array_equal(run.data.X, X.to_numpy())
     assert run.data.names == tuple(X.columns)
-    kinds = [event["event"] for event in run.events]
+    kinds = [event["event"] for event in run.log.events]
     assert kinds[0] == "begin"
     assert kinds[-1] == "found"
     assert kinds.count("turn") >= 4
@@ -159,12 +160,12 @@ def plan_of(model: SymbolicRegressor) -> Plan:
 def watched(folder: Path, watch: Callable[[Path, Progress], None]) -> SymbolicRegressor:
     """Fit, and do something to the run's folder at every turn."""
     data, names = data_of()
-    model = SymbolicRegressor(**SMALL, max_evals=20_000, output_directory=folder)
 
-    def observer(_: int, progress: Progress) -> None:
+    def callback(progress: Progress) -> None:
         watch(next(folder.iterdir()), progress)
 
-    model.fit_data(plan_of(model), data, labels=names, seed=1, observers=(observer,))
+    model = SymbolicRegressor(**SMALL, max_evals=20_000, output_directory=folder, callback=callback)
+    model.fit_data(plan_of(model), data, labels=names, seed=1)
     return model
 
 
@@ -184,7 +185,9 @@ def test_a_full_disk_is_said_once_and_what_was_written_before_stays_good(
         if progress.turn.index == 0:
             monkeypatch.setattr(os, "fsync", full)
 
-    with pytest.warns(RuntimeWarning, match="goes on in memory; what was written before is still good") as record:
+    with pytest.warns(
+        RuntimeWarning, match="continues in memory; the files that were written before are still good"
+    ) as record:
         model = watched(tmp_path / "full", fill)
     monkeypatch.undo()
     assert len(record) == 1
@@ -192,7 +195,10 @@ def test_a_full_disk_is_said_once_and_what_was_written_before_stays_good(
     assert len(formulas(model)) > 2
     folder = run_of(model)
     assert not list(folder.rglob("*.partial"))
-    assert Run.read(folder).state(0, search_library(folder), Run.read(folder).settings.plan().settings) is not None
+    assert (
+        Run.read(folder).checkpoints.newest(0, search_library(folder), Run.read(folder).settings.plan().settings)
+        is not None
+    )
     again = SymbolicRegressor.resume(folder, max_evals=20_000)
     assert formulas(again) == formulas(model)
     assert formulas(again) != formulas(whole), "another seed"
@@ -206,13 +212,13 @@ def search_library(folder: Path) -> Library:
 
 def test_a_folder_that_vanishes_does_not_end_the_search(tmp_path: Path) -> None:
     data, names = data_of()
-    model = SymbolicRegressor(**SMALL, max_evals=20_000, output_directory=tmp_path / "runs")
 
-    def vanish(*_: object) -> None:
+    def vanish(_: Progress) -> None:
         shutil.rmtree(tmp_path / "runs", ignore_errors=True)
 
+    model = SymbolicRegressor(**SMALL, max_evals=20_000, output_directory=tmp_path / "runs", callback=vanish)
     with pytest.warns(RuntimeWarning, match="cannot be written to any more"):
-        model.fit_data(plan_of(model), data, labels=names, seed=1, observers=(vanish,))
+        model.fit_data(plan_of(model), data, labels=names, seed=1)
     assert len(formulas(model)) > 2
 
 
@@ -268,23 +274,25 @@ def test_a_run_of_several_targets_goes_on_to_the_same_end_wherever_it_was_interr
     data = replace(data_of()[0], y=targets, is_multiple=True, targets=("y1", "y2"))
     settings = SMALL | {"method": "default", "max_evals": 8_000}
 
-    def stop(output: int, progress: Progress) -> None:
-        if (output, progress.turn.index) == (target, turn):
+    def stop(progress: Progress) -> None:
+        if (progress.output, progress.turn.index) == (target, turn):
             raise KeyboardInterrupt
 
     whole = SymbolicRegressor(**settings, output_directory=tmp_path / "whole")
     whole.fit_data(plan_of(whole), data, labels=data.names, seed=1)
-    model = SymbolicRegressor(**settings, output_directory=tmp_path / "interrupted")
-    model.fit_data(plan_of(model), data, labels=data.names, seed=1, observers=(stop,))
+    model = SymbolicRegressor(**settings, output_directory=tmp_path / "interrupted", callback=stop)
+    model.fit_data(plan_of(model), data, labels=data.names, seed=1)
     assert model.interrupted_ or not turn_is_reached(whole, target, turn)
     again = SymbolicRegressor.resume(run_of(model))
     assert not again.interrupted_
     for before, after in zip(whole.pareto_front_, again.pareto_front_, strict=True):
-        assert [(str(item), item.loss) for item in before] == [(str(item), item.loss) for item in after]
+        assert [(str(item.expression), item.loss) for item in before] == [
+            (str(item.expression), item.loss) for item in after
+        ]
 
 
 def turn_is_reached(model: SymbolicRegressor, target: int, turn: int) -> bool:
-    events = Run.read(run_of(model)).events
+    events = Run.read(run_of(model)).log.events
     return any(event.get("output") == target and event.get("turn") == turn for event in events)
 
 
@@ -332,11 +340,11 @@ def test_a_checkpoint_whose_hash_is_right_but_whose_arrays_are_not_is_damaged_to
 
 def test_a_torn_last_line_is_left_out_and_the_next_one_is_whole(folder: Path) -> None:
     events = folder / "events.jsonl"
-    count = len(Run.read(folder).events)
+    count = len(Run.read(folder).log.events)
     events.write_bytes(events.read_bytes()[:-5])
-    assert len(Run.read(folder).events) == count - 1
+    assert len(Run.read(folder).log.events) == count - 1
     SymbolicRegressor.resume(folder)
-    assert Run.read(folder).events[-1]["event"] == "found"
+    assert Run.read(folder).log.events[-1]["event"] == "found"
 
 
 def test_a_run_that_another_process_writes_to_can_be_read_and_not_resumed(folder: Path) -> None:
@@ -393,7 +401,7 @@ def test_events_are_never_appended_to_another_file(folder: Path, victim: Path, k
         events.unlink()
         events.symlink_to(victim) if kind == "link" else events.mkdir()
     before = victim.read_bytes()
-    with pytest.raises(DataError, match=r"must be a run that can be written to|must hold what happened"):
+    with pytest.raises(DataError, match=r"must be a run that can be written to|must be the log of a run"):
         SymbolicRegressor.resume(folder, max_evals=30_000)
     assert victim.read_bytes() == before
 
@@ -402,7 +410,7 @@ def test_a_checkpoint_folder_that_is_a_link_is_refused(folder: Path, tmp_path: P
     shutil.move(folder / "checkpoint", tmp_path / "elsewhere")
     (folder / "checkpoint").symlink_to(tmp_path / "elsewhere")
     before = {path.name: path.read_bytes() for path in (tmp_path / "elsewhere").iterdir()}
-    with pytest.raises(DataError, match="`checkpoint` must be a folder, and no link to one"):
+    with pytest.raises(DataError, match="`checkpoint` must be a folder, and not a link to one"):
         SymbolicRegressor.resume(folder)
     assert {path.name: path.read_bytes() for path in (tmp_path / "elsewhere").iterdir()} == before
 
@@ -423,7 +431,7 @@ def test_what_is_not_a_plain_file_is_neither_waited_for_nor_read(folder: Path, n
 def test_a_file_that_is_too_large_is_not_read(folder: Path) -> None:
     with (folder / "front.csv").open("r+b") as file:
         file.truncate(2**40)  # without blocks on the disk
-    with pytest.raises(DataError, match=r"`front\.csv` has 1,099,511,627,776 bytes, and may have"):
+    with pytest.raises(DataError, match=r"`front\.csv` has 1,099,511,627,776 bytes, but may have at most"):
         SymbolicRegressor.from_file(folder)
 
 
@@ -441,15 +449,29 @@ def changed(path: Path, pattern: str, text: str) -> None:
 
 def test_a_run_of_another_version_of_runs_is_refused(folder: Path) -> None:
     changed(folder / "config.toml", "schema = 1", "schema = 99")
-    with pytest.raises(DataError, match=r"must be of version 1 of runs, but it is of 99\. Use the symseed"):
+    with pytest.raises(DataError, match=r"must have version 1 of the format of runs, but it has 99\. Use the symseed"):
         SymbolicRegressor.from_file(folder)
+
+
+def test_a_log_with_an_unknown_reason_is_refused(folder: Path) -> None:
+    with (folder / "events.jsonl").open("a") as file:
+        file.write(json.dumps({"event": "found", "output": 0, "reason": "boredom", "is_final": True}) + "\n")
+    with pytest.raises(DataError, match=r"events\.jsonl` must say why a search ended \(.*\), but it says 'boredom'"):
+        SymbolicRegressor.from_file(folder)
+
+
+def test_a_run_with_the_former_sentence_for_patience_can_be_opened(folder: Path) -> None:
+    former = "The choice has not changed for as many turns as `patience` says."
+    with (folder / "events.jsonl").open("a") as file:
+        file.write(json.dumps({"event": "found", "output": 0, "reason": former, "is_final": True}) + "\n")
+    assert SymbolicRegressor.from_file(folder).stop_reason_ == StopReason.PATIENCE.value != former
 
 
 def test_a_checkpoint_of_another_version_is_refused_and_nothing_is_overwritten(folder: Path) -> None:
     for name in "ab":
         changed(folder / "checkpoint" / f"{name}.json", '"version": "[^"]*"', '"version": "9.9"')
     before = {path: path.read_bytes() for path in (folder / "checkpoint").iterdir()}
-    with pytest.raises(DataError, match=r"is of symseed 9.9, and this is .*would not go on to the same answer"):
+    with pytest.raises(DataError, match=r"is from symseed 9.9, but this is .*might give another answer"):
         SymbolicRegressor.resume(folder)
     assert {path: path.read_bytes() for path in (folder / "checkpoint").iterdir()} == before
     assert len(formulas(SymbolicRegressor.from_file(folder))) > 2, "the formulas can still be read"
@@ -458,14 +480,14 @@ def test_a_checkpoint_of_another_version_is_refused_and_nothing_is_overwritten(f
 def test_a_run_whose_data_were_changed_is_refused(folder: Path) -> None:
     arrays = load((folder / "data.safetensors").read_bytes())
     (folder / "data.safetensors").write_bytes(save(arrays | {"y": arrays["y"] + 1.0}))
-    with pytest.raises(DataError, match="does not hold the data that the run began with"):
+    with pytest.raises(DataError, match="must hold the data that the run began with, but it holds others"):
         SymbolicRegressor.resume(folder)
 
 
 def test_a_checkpoint_of_other_settings_is_refused_and_nothing_is_overwritten(folder: Path) -> None:
     front = (folder / "front.csv").read_bytes()
-    changed(folder / "config.toml", '"log",', "")
-    with pytest.raises(DataError, match=r"is of other settings than those in config\.toml.*Put these back"):
+    changed(folder / "config.toml", '"log",', '"log", "abs",')
+    with pytest.raises(DataError, match=r"has other settings than config\.toml.*Restore config\.toml"):
         SymbolicRegressor.resume(folder)
     assert (folder / "front.csv").read_bytes() == front
 
@@ -476,7 +498,7 @@ def test_a_setting_that_makes_another_search_cannot_be_changed_on_the_way(folder
 
 
 def test_nothing_but_pictures_needs_matplotlib(tmp_path: Path) -> None:
-    """As in an install without extras, where it cannot be imported."""
+    """As in an install without dependencies of its own, where it cannot be imported."""
     script = f"""
         import sys
         sys.modules["matplotlib"] = None
@@ -502,11 +524,11 @@ def test_nothing_but_pictures_needs_matplotlib(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pattern", "text", "sentence"),
     [
-        ("method = ", "mehtod = ", "no setting `mehtod`: did you mean method"),
+        ("method = ", "mehtod = ", "no setting `mehtod`. Did you mean `method`"),
         ("max_evals = 20000", "max_evals = -1", "`max_evals` must be a whole number of at least 1, but it is -1"),
         ("max_evals = 20000", "max_evals = [", "config.toml cannot be read"),
-        ("seed = 1", "sed = 1", "lacks something that every run has: 'seed'"),
-        (r"\[data\]", "[dada]", "lacks something that every run has: 'data'"),
+        ("seed = 1", "sed = 1", "must have every key of a run, but it was changed or damaged: 'seed'"),
+        (r"\[data\]", "[dada]", "must have every key of a run, but it was changed or damaged: 'data'"),
     ],
 )
 def test_a_config_that_was_changed_for_the_worse_gets_a_sentence(
@@ -589,7 +611,7 @@ def test_what_happened_is_json_for_every_reader(tmp_path: Path) -> None:
 
 def test_a_warm_start_is_part_of_the_run(tmp_path: Path) -> None:
     model = SymbolicRegressor(**SMALL, max_evals=6_000, warm_start=True).fit(X, Y)
-    known = {str(item) for item in model.pareto_front_}
+    known = {str(item.expression) for item in model.pareto_front_}
     model.set_params(output_directory=tmp_path).fit(X, Y)
     assert set(Run.read(run_of(model)).known[0]) == known
 
@@ -598,7 +620,10 @@ def test_an_alarm_of_the_callers_leaves_the_estimator_with_the_best_so_far() -> 
     class AlarmError(Exception):
         pass
 
-    def ring(*_: object) -> None:
+    def ring(_: int, frame: FrameType | None) -> None:
+        if frame is not None and frame.f_code.co_name == "gc_callback":
+            signal.setitimer(signal.ITIMER_REAL, 0.01)  # hypothesis counts collections; Python ignores what they raise
+            return
         raise AlarmError
 
     model = SymbolicRegressor(**SMALL, max_evals=50_000_000)
@@ -612,3 +637,19 @@ def test_an_alarm_of_the_callers_leaves_the_estimator_with_the_best_so_far() -> 
         signal.signal(signal.SIGALRM, before)
     assert model.interrupted_
     assert len(formulas(model)) > 1
+
+
+def test_a_run_shows_its_formulas_as_the_fit_did_and_folders_without_that_can_be_read(tmp_path: Path) -> None:
+    x = np.linspace(1.0, 5.0, 40)[:, None]
+    y = 2.34567 * x[:, 0] + 1.23456 + 0.05 * np.random.default_rng(0).normal(size=40)
+    model = SymbolicRegressor(max_evals=2_000, random_state=0, output_directory=str(tmp_path)).fit(x, y)
+    folder = Path(str(model.run_directory_))
+    again = SymbolicRegressor.from_file(folder)
+    assert [item.text for item in again.pareto_front_] == [item.text for item in model.pareto_front_]
+    path = folder / "front.csv"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert lines[0].endswith(",Shown")
+    path.write_text("\n".join(line.rpartition(",")[0] for line in lines) + "\n", encoding="utf-8")
+    old = SymbolicRegressor.from_file(folder)
+    assert [item.expression for item in old.pareto_front_] == [item.expression for item in model.pareto_front_]
+    assert all(item.text for item in old.pareto_front_)

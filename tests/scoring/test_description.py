@@ -187,3 +187,15 @@ def test_a_length_does_not_depend_on_the_formulas_that_are_judged_with_it() -> N
         (alone,) = description_lengths(rows(text), data)
         among, _ = description_lengths(rows(text, long), data)
         assert alone == among
+
+
+@pytest.mark.parametrize("size", [1.0, 1e6, 1e-6])
+def test_a_constant_out_of_all_proportion_to_the_data_is_refused(size: float) -> None:
+    """The factor 1e50 in a logarithm is an added 115 in disguise; what is large depends on the units of the data."""
+    data = Dataset.of(size * x, np.log(x))
+    absurd, right = description_lengths(
+        rows(f"log mul const({1e50 / size!r}) x1", f"log mul const({1.0 / size!r}) x1"), data
+    )
+    assert absurd == math.inf
+    assert math.isfinite(right)
+    assert math.isfinite(description_lengths(rows("mul const(1e30) x1"), Dataset.of(x, 1e30 * x))[0])

@@ -29,7 +29,10 @@ from symseed.language.tokens import OPERATORS as TOKENS
 ULPS = {
     **dict.fromkeys(OPERATORS, 0),
     **dict.fromkeys(("sin", "cos", "exp", "expneg", "log", "logabs", "pow"), 2),
-    **dict.fromkeys(("tan", "tanh", "sigmoid"), 4),
+    **dict.fromkeys(("log2", "log10", "log1p", "hypot", "cbrt"), 2),
+    **dict.fromkeys(("tan", "tanh", "sigmoid", "asin", "acos", "atan", "atan2", "sinh", "cosh", "expm1", "erf"), 4),
+    **dict.fromkeys(("asinh", "acosh", "atanh"), 4),
+    "gamma": 12,  # Python's own is good to 10
 }
 """How far from NumPy each operator may be; NumPy's own functions are themselves up to 1 ulp from the truth."""
 
@@ -165,6 +168,7 @@ def test_operators_agree_with_numpy_on_random_arguments(name: str) -> None:
     rng = np.random.default_rng(len(name))
     count = 100_000
     signs = rng.choice([-1.0, 1.0], count)
+    compared = 0
     for first in (
         rng.uniform(-10.0, 10.0, count),
         signs * 10.0 ** rng.uniform(-5.0, 6.0, count),
@@ -175,8 +179,11 @@ def test_operators_agree_with_numpy_on_random_arguments(name: str) -> None:
         arguments = [first, second] if name in BINARY else [first]
         with np.errstate(all="ignore"):
             fine = np.isfinite(OPERATORS[name].value(*arguments))
-        assert fine.mean() > 0.1
+        compared += int(fine.sum())
+        if not fine.any():  # no arc sine of such large numbers
+            continue
         assert_values_agree(name, [argument[fine] for argument in arguments])
+    assert compared > 0.1 * count
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant < 60, reason="needs a longdouble that is better than float64")
@@ -275,7 +282,7 @@ def test_rows_agree_with_numpy(size: int, strict: bool) -> None:
         else:
             assert np.isnan(errors.error[i])
             assert np.isnan(found.value[i]).all()
-    assert compared >= 90  # of 100: from 93 to 99 when this was written
+    assert compared >= 80  # of 100: from 87 to 98 when this was written
 
 
 @pytest.mark.parametrize("size", SIZES)

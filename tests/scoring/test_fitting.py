@@ -63,6 +63,12 @@ def assert_linearised_as_the_twin(population: Population, data: Dataset, toleran
     assert np.array_equal(curvature, curvature.T)
 
 
+FLAT = ("sign", "step", "floor", "ceil", "greater")
+"""Operators whose derivative is 0 wherever they have one."""
+CONSTANTS = {"acosh": ((0.3, 1.2), (-0.3, 1.9)), "unless": ((-0.3, -0.2, 1.3), (0.3, -0.9, 0.7))}
+"""Where an operator has values, and varies, if that is not where others do."""
+
+
 @pytest.mark.parametrize("name", OPERATORS)
 @pytest.mark.parametrize("count", [5, 300])
 def test_derivatives_of_every_operator_are_those_of_finite_differences(name: str, count: int) -> None:
@@ -70,20 +76,20 @@ def test_derivatives_of_every_operator_are_those_of_finite_differences(name: str
     data = Dataset.of(rng.uniform(0.5, 2.0, (count, 2)), rng.normal(0.0, 1.0, count), rng.uniform(0.1, 2.0, count))
     argument = "add mul const x1 const"
     text = f"{name} {argument} mul const x2" if TOKENS[name].arity == 2 else f"{name} {argument}"
-    for constants in ((0.3, 0.2, 1.3), (-0.3, 0.9, 0.7)):
+    for constants in CONSTANTS.get(name, ((0.3, 0.2, 1.3), (-0.3, 0.9, 0.7))):
         population = row(text, *constants)
         slopes = reference.jacobian(population[0], data.X)
         assert slopes.shape == (3 if TOKENS[name].arity == 2 else 2, count)
         numeric = reference.numeric_jacobian(population[0], data.X)
         np.testing.assert_allclose(slopes, numeric, rtol=1e-6, atol=1e-8)
-        assert np.abs(slopes).max() > 0.0
+        assert (np.abs(slopes).max() > 0.0) == (name not in FLAT)
         assert_linearised_as_the_twin(population, data, 1e-12)
 
 
 def test_derivatives_of_whole_rows_are_the_chain_rule() -> None:
     rng = np.random.default_rng(0)
     data = Dataset.of(rng.uniform(0.1, 2.0, (40, 2)), rng.normal(0.0, 1.0, 40), rng.uniform(0.1, 2.0, 40))
-    population = random_population(rng, LIBRARY, 600, 25)
+    population = random_population(rng, LIBRARY, 1_500, 20)
     compared = 0
     for i in range(len(population)):
         one = population.take([i])
@@ -98,7 +104,9 @@ def test_derivatives_of_whole_rows_are_the_chain_rule() -> None:
             continue
         compared += 1
         assert_linearised_as_the_twin(one, data, 1e-6)
-    assert compared >= 140  # of 600, 168 when this was written: many rows have no constant, and many fail
+    assert (
+        compared >= 110
+    )  # of 1,500, 134 when this was written: many rows have no constant, many fail, and some have steps
 
 
 FORMS = {
@@ -163,7 +171,8 @@ def test_fits_find_much_better_constants_for_random_rows() -> None:
     rng = np.random.default_rng(5)
     X = rng.uniform(0.5, 2.0, (50, 2))
     data = Dataset.of(X, np.sin(X[:, 0]) + X[:, 1])
-    population = random_population(rng, LIBRARY, 500, 15)
+    smooth = Library.of([name for name in OPERATORS if name not in (*FLAT, "cond", "unless")], 2, constants=True)
+    population = random_population(rng, smooth, 500, 15)
     before, (fitted, after) = evaluate(population, data), fit(population, data)
     has_constants = (~np.isnan(population.constants)).any(axis=1)
     worked = (before.failure == Failure.NONE) & has_constants

@@ -315,7 +315,7 @@ def test_rows_with_more_constants_than_the_cache_takes_are_scored_anew(
 
 def test_another_library_is_refused() -> None:
     task = RegressionTask(LIBRARY, dataset())
-    with pytest.raises(SettingsError, match="another library than the task"):
+    with pytest.raises(SettingsError, match="The population and the task must share one library"):
         task.evaluate(SearchSpace(FITTED).sample(3, seed=0))
     assert task.counts == Counts(0, 0, 0)
 

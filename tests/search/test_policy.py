@@ -617,10 +617,10 @@ def test_a_state_of_another_shape_is_refused() -> None:
 def test_rows_of_another_library_are_refused() -> None:
     policy, population = LSTMPolicy(SPACE), SearchSpace(TINY, 1, 6).sample(3, seed=0)
     for call in (policy.log_probability, policy.entropy):
-        with pytest.raises(SettingsError, match="another library than the policy"):
+        with pytest.raises(SettingsError, match="The population and the policy must share one library"):
             call(population)
     for teach in (policy.ascend, policy.gradient):
-        with pytest.raises(SettingsError, match="another library than the policy"):
+        with pytest.raises(SettingsError, match="The population and the policy must share one library"):
             teach(Lesson(population, np.ones(3)))
 
 

@@ -751,7 +751,7 @@ def test_another_library_and_a_wrong_number_of_rewards_are_refused() -> None:
     other = SearchSpace(Library.of(["add"], 1))
     population = parents(4)
     for operation in OPERATIONS:
-        with pytest.raises(SettingsError, match="another library"):
+        with pytest.raises(SettingsError, match="must share one library"):
             operation(other, population, VariationSettings())
     for reward in (np.zeros(3), np.zeros((4, 1)), np.zeros(0)):
         with pytest.raises(DataError, match="one value for each of the 4 rows"):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import itertools
 import math
+import pickle
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -12,17 +14,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 
 from strategies import NASTY_NAMES, expressions
-from symseed import Expression, Library
+from symseed import Expression, Library, SymbolicRegressor
 from symseed.errors import DataError, SettingsError
+from symseed.export import to_text
 from symseed.language.row import Row
 from symseed.language.tokens import TokenKind
 from symseed.portfolio.progress import Moment
 from symseed.show import figures as pictures
 from symseed.show import style
+from symseed.show.picture import Pictures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,6 +59,11 @@ class Shown:
     complexity: int
     loss: float
     score: float = 0.0
+    test_loss: float | None = None
+
+    @property
+    def text(self) -> str:
+        return to_text(self.expression)
 
 
 def formula(text: str, library: Library = LIBRARY) -> Expression:
@@ -106,7 +116,7 @@ def test_the_front_is_a_step_through_the_formulas_at_powers_of_ten() -> None:
     assert axes.lines[0].get_drawstyle() == "steps-post"
     labels = dict(zip(axes.get_yticks(), (label.get_text() for label in axes.get_yticklabels()), strict=True))
     assert labels == {-2.0: "0.01", -1.0: "0.1", 0.0: "1", 1.0: "10", 2.0: "100"}
-    assert [text.get_text() for text in axes.texts] == ["a", "a + a", "a + a + a"]
+    assert [text.get_text() for text in axes.texts] == ["a", "2*a", "3*a"]
 
 
 def test_the_choice_is_marked_and_the_others_are_not() -> None:
@@ -150,8 +160,8 @@ def test_formulas_beside_a_crowded_front_are_apart_in_order_and_not_too_many() -
     labels = figure.axes[0].texts
     named = [text.get_text() for text in labels]
     assert len(named) == pictures.MOST_LABELS
-    assert "3.5 * a" in named, "the choice has its formula, however low its score"
-    assert "39.5 * a" in named
+    assert "3.5*a" in named, "the choice has its formula, however low its score"
+    assert "39.5*a" in named
     assert are_apart(figure, labels)
     heights = [text.get_position()[1] for text in labels]
     assert heights == sorted(heights, reverse=True)
@@ -159,8 +169,9 @@ def test_formulas_beside_a_crowded_front_are_apart_in_order_and_not_too_many() -
 
 def test_numbers_of_a_formula_have_four_digits_and_a_long_one_is_clipped() -> None:
     (axes,) = pictures.plot_front([Shown(formula("a * 0.123456789"), 3, 1.0)]).axes
-    assert axes.texts[0].get_text() == "a * 0.1235"
-    assert len(pictures.short(formula(" + ".join(["a"] * 100)), 30)) == 30
+    assert axes.texts[0].get_text() == "0.1235*a"
+    (axes,) = pictures.plot_front([Shown(formula(" + ".join(["a", "b"] * 50)), 199, 1.0)]).axes
+    assert len(axes.texts[0].get_text()) == 36
 
 
 def test_nothing_to_draw_or_no_such_choice_is_refused() -> None:
@@ -227,6 +238,13 @@ def test_a_formula_of_one_variable_is_drawn_against_it_with_residuals_below() ->
     assert upper.get_xlim() == lower.get_xlim()
 
 
+def test_a_model_names_the_axis_after_the_series_that_it_is_given() -> None:
+    X, y = np.linspace(1, 2, 8).reshape(-1, 1), np.linspace(2, 4, 8)
+    model = SymbolicRegressor(max_evals=100, random_state=0).fit(X, y)
+    assert model.plot_fit(X, pd.Series(y, name="speed")).axes[0].get_ylabel() == "speed"
+    assert model.plot_fit(X, y).axes[0].get_ylabel() == "y"
+
+
 def test_a_formula_of_several_variables_is_drawn_as_measured_against_predicted() -> None:
     X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 5.0]])
     upper, lower = pictures.plot_fit(formula("a + b"), X, [3.5, 7.0, 9.0], target="t").axes
@@ -256,14 +274,14 @@ def test_many_rows_are_drawn_as_a_density_of_all_of_them_and_the_picture_says_so
         counts = density.get_array()
         assert counts is not None
         assert counts.sum() == 5_000
-    assert any("5,000 rows as their density" in text.get_text() for text in texts(figure))
+    assert any("5,000 samples drawn as a density" in text.get_text() for text in texts(figure))
 
 
 def test_rows_without_a_value_are_left_out_and_the_picture_says_how_many() -> None:
     X = np.array([[-1.0, 0.0], [1.0, 0.0], [math.nan, 0.0], [2.0, 0.0]])
     figure = pictures.plot_fit(formula("log(a)"), X, [0.0, 0.0, 0.0, math.inf])
     assert marks(figure.axes[0]) == [(1.0, 0.0)]
-    assert "3 rows without a finite value left out" in [text.get_text() for text in texts(figure)]
+    assert "3 samples without a finite value left out" in [text.get_text() for text in texts(figure)]
 
 
 def test_a_curve_is_broken_at_a_pole() -> None:
@@ -296,7 +314,7 @@ def test_any_data_can_be_drawn(text: str, x: list[float], y: list[float]) -> Non
 
 
 def test_data_of_another_length_are_refused() -> None:
-    with pytest.raises(DataError, match=r"`y` must have one value for each row of `X`, but its shape is \(2,\)"):
+    with pytest.raises(DataError, match=r"`y` must have one value for each sample of `X`, but its shape is \(2,\)"):
         pictures.plot_fit(formula("a"), np.ones((3, 2)), [1.0, 2.0])
 
 
@@ -429,3 +447,29 @@ def test_drawing_does_not_load_pyplot() -> None:
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_convergence_ends_with_what_was_chosen_in_the_end() -> None:
+    history = [Moment(seconds=1.0, charged=10, loss=714.7, formula="0.5013*a")]
+    (axes,) = pictures.plot_convergence(history, Shown(formula("0.5 * a"), 3, 727.6)).axes
+    marked = axes.texts[-1]
+    assert marked.get_text() == "a/2"
+    assert [text.get_text() for text in axes.texts] == ["0.5013*a", "a/2"]
+
+
+def test_a_picture_is_shown_by_a_notebook_that_knows_nothing_of_matplotlib() -> None:
+    figure = pictures.plot_tree(formula("a * b + 2.0"))
+    assert isinstance(figure, matplotlib.figure.Figure)
+    png, size = figure._repr_png_()
+    assert png.startswith(b"\x89PNG")
+    width, height = (int.from_bytes(png[place : place + 4], "big") for place in (16, 20))
+    # Twice as many pixels as the size on the page, but for a fraction of a pixel.
+    assert abs(width - 2 * size["width"]) <= 1
+    assert abs(height - 2 * size["height"]) <= 1
+    shown = Pictures([figure, figure])._repr_html_()
+    assert shown.count("<img ") == shown.count(base64.b64encode(png).decode()) == 2
+
+
+def test_a_picture_can_be_pickled_and_is_still_one() -> None:
+    figure = pickle.loads(pickle.dumps(pictures.plot_front(front(1.0, 0.1), 1)))
+    assert figure._repr_png_()[0].startswith(b"\x89PNG")

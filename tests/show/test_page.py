@@ -16,7 +16,7 @@ import pytest
 
 from symseed import Dataset, Expression, Library
 from symseed.errors import DataError, SettingsError
-from symseed.export import notation
+from symseed.export import to_mathml, to_text
 from symseed.language.row import Row
 from symseed.portfolio.progress import Moment
 from symseed.show.page import Measures, ReportContent, report_html
@@ -36,6 +36,11 @@ class Shown:
     complexity: int
     loss: float
     score: float
+    test_loss: float | None = None
+
+    @property
+    def text(self) -> str:
+        return to_text(self.expression)
 
 
 class Page(HTMLParser):
@@ -123,7 +128,8 @@ def test_the_page_says_everything_that_it_was_given() -> None:
         assert said in page.texts or said in text
     assert page.tags.count("math") == 1 + len(CONTENT.equations)
     assert page.tags.count("svg") == 4
-    assert page.values("aria-label").count("chosen") == 1
+    assert page.values("aria-label").count("selected") == 1
+    assert "Export" in page.texts
     measures = Measures.of(rows()[2].expression, data())
     assert measures is not None
     assert {f"{measures.rmse:.4g}", "1", "total", "4", "0.25", "1e-06"} <= {part.strip() for part in page.texts}
@@ -215,10 +221,10 @@ def test_what_is_not_given_has_no_place_on_the_page() -> None:
     page = Page(report_html(ReportContent(title="Bare", equations=rows(), chosen=0)))
     text = " ".join(page.texts)
     assert page.tags.count("svg") == 2
-    assert "The data were not at hand." in text
-    assert "No history was kept." in text
+    assert "The data are not available." in text
+    assert "The history is not available." in text
     assert "The run" not in text
-    assert "Take the formula away" not in text
+    assert "Export" not in page.texts
     assert "R²" not in text
     assert "RMSE" in text
     assert "2" in page.texts, "the root of its loss"
@@ -272,15 +278,26 @@ def test_measures_of_a_constant_target_and_of_a_formula_without_values() -> None
 @pytest.mark.parametrize(
     ("X", "y", "said"),
     [
-        ([[1.0, 1.0], [-1.0, 1.0]], [0.0, 5.0], "The formula has no finite value at 1 of the rows."),
-        ([[-1.0, 1.0]], [0.0], "The formula has no finite value at 1 of the rows."),
-        ([[1.0, 1.0], [1.0, 2.0]], [3.0, 3.0], "R² is not defined, as the target does not vary."),
+        ([[1.0, 1.0], [-1.0, 1.0]], [0.0, 5.0], "The formula has no finite value at 1 of the samples."),
+        ([[-1.0, 1.0]], [0.0], "The formula has no finite value at 1 of the samples."),
+        ([[1.0, 1.0], [1.0, 2.0]], [3.0, 3.0], "R² is not defined, because the target does not vary."),
     ],
 )
 def test_what_cannot_be_measured_is_said(X: list[list[float]], y: list[float], said: str) -> None:
     row = Shown(Expression.parse("log(a)", LIBRARY), 2, 0.5, 1.0)
     page = Page(report_html(replace(CONTENT, equations=[row], chosen=0, dataset=Dataset.of(X, y, names=["a", "b"]))))
     assert said in page.texts
+
+
+def test_the_front_has_a_column_for_a_test_where_there_was_one() -> None:
+    def head(equations: list[Shown]) -> list[str]:
+        text = report_html(replace(CONTENT, equations=equations, history=(), dataset=None))
+        return re.findall("<th>(.*?)</th>", text)
+
+    assert "test loss" not in head(rows())
+    tested = [replace(row, test_loss=0.125) for row in rows()]
+    assert head(tested)[1:4] == ["complexity", "loss", "test loss"]
+    assert report_html(replace(CONTENT, equations=tested)).count("<td>0.125</td>") == len(tested)
 
 
 def test_a_front_without_its_choice_is_refused() -> None:
@@ -291,9 +308,9 @@ def test_a_front_without_its_choice_is_refused() -> None:
 
 
 def test_mathml_has_a_dot_between_factors_and_signs_that_are_no_hyphens() -> None:
-    text = notation.to_mathml(Expression.parse("exp(a) * b - 1.5 * a", LIBRARY))
+    text = to_mathml(Expression.parse("exp(a) * b - 1.5 * a", LIBRARY))
     assert "&InvisibleTimes;" not in text
     assert "&ExponentialE;" not in text
     assert "<mo>−</mo>" in text
     assert ">-<" not in text
-    assert notation.to_mathml(Expression.parse("-2.5", LIBRARY)).count("−2.5") == 1
+    assert "<mo>−</mo><mn>2.5</mn>" in to_mathml(Expression.parse("-2.5", LIBRARY))

@@ -43,6 +43,9 @@ LAWS: dict[str, tuple[tuple[list[str | float], list[str]], dict[str, str], str]]
     "inverse": ((["sub", "inv", "exp", 2.0], ["x", "t"]), MOTION, "1/s"),
     "pure": ((["div", "max", "pow", "cube"], ["x", "t"]), MOTION, "1"),
     "constant": ((["div", "add", "log", "const"], ["x", "t"]), MOTION, "kg*m"),
+    "angle": ((["atan2", "mul", "sign", "cbrt"], ["x", "t"]), MOTION, "1"),
+    "choice": ((["greater", "cond", "hypot", "mul"], ["x", "t"]), MOTION, "m"),
+    "default": ((["step", "unless", "mod", "const"], ["x", "t"]), MOTION, "m"),
     "dear": ((["mul", "div", "neg", "const"], ["x", "t"]), {"x": "[USD]", "t": "s"}, "[USD]/s"),
 }
 
@@ -302,7 +305,7 @@ def test_everything_that_a_search_scores_has_the_targets_dimension() -> None:
         RegressionTask(space.library, data),
         methods.get("nggp-complete").settings,
         budget=Budget(3_000),
-        watch=lambda one: scored.append(one.population),
+        watch=lambda one, _part: scored.append(one.population),
     )
     last = list(steps)[-1]
     rows = Population.concatenate(scored)
@@ -435,4 +438,4 @@ def test_a_fit_with_units_and_a_function_ends_without_a_pure_number_to_give_it()
     X = np.random.default_rng(0).uniform(0.5, 2.0, (40, 2))
     model = SymbolicRegressor(unary_operators=[bump], max_evals=5_000, random_state=0)
     model.fit(X, X[:, 0] / X[:, 1], X_units=["m", "s"], y_units="m/s")
-    assert str(model.best_) == "x1 / x2"
+    assert str(model.best_) == "x1/x2"

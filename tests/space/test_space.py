@@ -353,7 +353,7 @@ def test_tokens_that_a_library_lacks_say_nothing() -> None:
 
 def test_another_library_is_refused() -> None:
     space = SearchSpace(TINY, 1, 7)
-    with pytest.raises(SettingsError, match="another library"):
+    with pytest.raises(SettingsError, match="must share one library"):
         space.violations(SearchSpace(WHOLE).sample(1, seed=0))
 
 

@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from symseed.assembly.assembler import Assembler
+from symseed.assembly.laws import first_laws, mean
 from symseed.assembly.probes import relevance
-from symseed.assembly.simplify import fitted, refitted, simplified
+from symseed.assembly.simplify import converged, fitted, refitted, simplified
 from symseed.assembly.workbench import AssemblySettings
 
-__all__ = ["Assembler", "AssemblySettings", "fitted", "refitted", "relevance", "simplified"]
+__all__ = [
+    "Assembler",
+    "AssemblySettings",
+    "converged",
+    "first_laws",
+    "fitted",
+    "mean",
+    "refitted",
+    "relevance",
+    "simplified",
+]

@@ -120,7 +120,7 @@ class Features:
             for part in sizes[total - 1]:
                 yield writer.apply(name, part)
         for name in writer.operators(2):
-            is_symmetric = name in ("add", "mul", "min", "max")
+            is_symmetric = name in ("add", "mul", "min", "max", "hypot")
             for left in range(1, total - 1):
                 if is_symmetric and left > total - 1 - left:
                     continue

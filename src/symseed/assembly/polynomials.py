@@ -67,7 +67,7 @@ def design(X: Floats, exponents: Sequence[Exponents]) -> Floats:
 
 
 def degrees(variables: int, samples: int) -> Iterator[int]:
-    """Give the degrees that so many samples can determine, smallest first."""
+    """Yield the degrees that the number of samples can determine, smallest first."""
     for degree in range(1, 13):
         if math.comb(variables + degree, degree) > min(0.8 * samples, MOST_TERMS):
             return

@@ -27,6 +27,11 @@ _MOST_STEPS = 200
 _EQUAL_VALUES = 1e-12
 """Share of their scale by which two values may differ and count as equal: rounding."""
 
+_MOST_FITS = 20
+"""Most fits of a formula to convergence, which is slow if constants are redundant: chosen by hand."""
+_LEAST_GAIN = 1e-5
+"""Share of the error that a fit must remove for another fit to follow: chosen by hand."""
+
 
 def reduced(writer: Writer, part: Row, dataset: Dataset) -> Row:
     """Return a formula of fewer tokens with the same values.
@@ -70,19 +75,28 @@ def fitted(population: Population, dataset: Dataset) -> Population:
     return fit(population, dataset, FitSettings(iterations=100))[0]
 
 
-def simplified(writer: Writer, part: Row, dataset: Dataset, *, is_late: IsLate = never) -> Row:
+def simplified(
+    writer: Writer, part: Row, dataset: Dataset, *, few: Dataset | None = None, is_late: IsLate = never
+) -> Row:
     """Return a formula reduced, fitted, and with simple numbers where that does not lengthen the description.
 
     Once `is_late` returns true, the formula simplified so far is returned.
+
+    Args:
+        few: samples that show which tokens have no effect; None: all.
     """
-    part = reduced(writer, part, dataset)
+    few = few or dataset
+    part = reduced(writer, part, few)
+    if is_late():
+        return part
     part = fitted(writer.population([part]), dataset).row(0)
-    part = reduced(writer, part, dataset)  # a constant may have become 1 or 0
+    part = reduced(writer, part, few)  # a constant may have become 1 or 0
     length = _length(writer, part, dataset)
     for _ in range(_MOST_STEPS):
         if not math.isfinite(length):
             break
-        trials = [refitted(writer, step, dataset) for step in in_time(_steps(writer, part, dataset), is_late)]
+        steps = _steps(writer, part, dataset, is_late)
+        trials = [refitted(writer, step, dataset, few=few) for step in in_time(steps, is_late)]
         lengths = [_length(writer, trial, dataset) for trial in trials]
         if not trials or min(lengths) > length:
             break
@@ -95,7 +109,7 @@ def _length(writer: Writer, part: Row, dataset: Dataset) -> float:
     return float(description_lengths(writer.population([part]), dataset)[0])
 
 
-def _steps(writer: Writer, part: Row, dataset: Dataset) -> list[Row]:
+def _steps(writer: Writer, part: Row, dataset: Dataset, is_late: IsLate) -> list[Row]:
     """The formula with one constant made a simple number, or two made one, within the precision of the data."""
     population = writer.population([part])
     mean_square = float(dataset.mean_squares(evaluate(population, dataset).error)[0])
@@ -117,13 +131,13 @@ def _steps(writer: Writer, part: Row, dataset: Dataset) -> list[Row]:
         out += [part.with_constant(place, number) for number, _ in nearest[:2]]
         if abs(value) <= width:
             out.append(part.with_constant(place, 0.0))
-    return out + _tied(writer, part, reach)
+    return out + _tied(writer, part, reach, is_late)
 
 
-def _tied(writer: Writer, part: Row, reach: dict[int, float]) -> list[Row]:
+def _tied(writer: Writer, part: Row, reach: dict[int, float], is_late: IsLate) -> list[Row]:
     """The formula with two constants made equal or opposite, if they can then be written as one factor."""
     out = []
-    for first, second in itertools.combinations(reach, 2):
+    for first, second in in_time(itertools.combinations(reach, 2), is_late):
         value = math.copysign(part.constants[first], part.constants[second])
         if abs(value - part.constants[second]) <= reach[first] + reach[second]:
             tied = folded(writer, part.with_constant(second, value))
@@ -214,16 +228,46 @@ def _wave(writer: Writer, part: Row, begin: int, end: int) -> _Wave:
     return _Wave(writer.library[part.ids[begin]].name, factor, part.part(begin + 1, end))
 
 
-def refitted(writer: Writer, part: Row, dataset: Dataset) -> Row:
-    """Return a formula with its constants fitted, except simple numbers, and without tokens that have no effect."""
+def refitted(writer: Writer, part: Row, dataset: Dataset, *, few: Dataset | None = None, iterations: int = 30) -> Row:
+    """Return a formula with its constants fitted, except simple numbers, and without tokens that have no effect.
+
+    Args:
+        few: samples that show which tokens have no effect; None: all.
+    """
     free = [i for i in writer.library.constant_places(part.ids) if simple_numbers.cost(part.constants[i]) is None]
     if free:
-        fitted = fit(_frozen(writer, part, free), dataset, FitSettings(iterations=30))[0]
+        fitted = fit(_frozen(writer, part, free), dataset, FitSettings(iterations=iterations))[0]
         constants = list(part.constants)
         for i in free:
             constants[i] = float(fitted.constants[0, i])
         part = Row(part.ids, tuple(constants))
-    return reduced(writer, part, dataset)
+    return reduced(writer, part, few or dataset)
+
+
+def converged(
+    writer: Writer,
+    part: Row,
+    dataset: Dataset,
+    *,
+    few: Dataset | None = None,
+    iterations: int = 30,
+    is_late: IsLate = never,
+) -> Row:
+    """Return a formula refitted until that gains nothing, or until time is up; see `refitted`."""
+    error = math.inf
+    for _ in in_time(range(_MOST_FITS), is_late):
+        part = refitted(writer, part, dataset, few=few, iterations=iterations)
+        before, error = error, float(evaluate(writer.population([part]), dataset).error[0])
+        if not error < before * (1.0 - _LEAST_GAIN):
+            break
+    return part
+
+
+def freely_fitted(writer: Writer, part: Row, dataset: Dataset, *, iterations: int) -> Row:
+    """Return a formula with all its constants fitted, simple numbers too."""
+    if not writer.library.constant_places(part.ids):
+        return part
+    return fit(writer.population([part]), dataset, FitSettings(iterations=iterations))[0].row(0)
 
 
 def _frozen(writer: Writer, part: Row, free: list[int]) -> Population:

@@ -1,6 +1,6 @@
-"""The catalogue: TOML files to problems. One file for each set; adding a problem is adding an entry.
+"""The catalogue of benchmark problems, read from TOML files, one for each set. To add a problem, add an entry.
 
-An entry shows every key that there is:
+This entry has every key:
 
     about = "Where the set comes from."
 
@@ -10,14 +10,14 @@ An entry shows every key that there is:
     [[problem]]
     name = "Mine-1"
     target = "sin(x1) + x2^2"       # or: function = "harmonic", a name of `problem.FUNCTIONS`
-    variables = 2                   # 1 where left out
+    variables = 2                   # default: 1
     tokens = "Koza"                 # a token set of tokens.toml, or a list of tokens
     train = "U(-1, 1, 20)"          # a rule of `rules`, or a list of one for each variable
-    test = "U(-2, 2, 100)"          # the rule of `train` again where left out: fresh draws, or the same grid
-    seed = "mine1"                  # whose checksum seeds the draws; the name where left out
+    test = "U(-2, 2, 100)"          # default: the rule of `train`, with new draws or the same grid
+    seed = "mine1"                  # its checksum seeds the draws; default: the name
     note = "Where sources differ."
 
-A target may use every operator there is and any number, whatever the problem's own tokens are.
+A target may use all operators and any number, whatever the tokens of the problem.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ _FILE_KEYS = {"about", "sets", "problem"}
 _KEYS = {"name", "target", "function", "variables", "tokens", "train", "test", "seed", "note"}
 _NEEDED = ("name", "tokens", "train")
 _MAX_VARIABLES = 1_000
+"""Most variables of a problem: far above any benchmark, chosen by hand."""
 
 TokenSets = Mapping[str, tuple[str | float, ...]]
 
@@ -89,12 +90,12 @@ def parse(texts: Mapping[str, str], token_sets: TokenSets) -> Catalogue:
             problem = _problem(entry, file, about, token_sets)
             if problem.name in problems:
                 raise SettingsError(
-                    f"Problem `{problem.name}` of {file} must have a name of its own, but there is one already."
+                    f"Problem `{problem.name}` of {file} must have a unique name, but another problem has the same."
                 )
             problems[problem.name] = problem
         for name, members in _sets(content, file).items():
             if name in sets:
-                raise SettingsError(f"Set `{name}` of {file} must have a name of its own, but there is one already.")
+                raise SettingsError(f"Set `{name}` of {file} must have a unique name, but another set has the same.")
             sets[name] = members
     _check_sets(sets, problems)
     return Catalogue(types.MappingProxyType(problems), types.MappingProxyType(sets))
@@ -127,7 +128,7 @@ def _check_sets(sets: Mapping[str, tuple[str, ...]], problems: Mapping[str, Prob
             raise SettingsError(f"`{name}` must name a set or a problem, but it names both.")
         for member in members:
             if member not in problems:
-                raise SettingsError(f"Set `{name}` must list problems of the catalogue, but lists `{member}`.")
+                raise SettingsError(f"Set `{name}` must list problems of the catalogue, but it lists `{member}`.")
 
 
 def _problem(entry: Mapping[str, object], file: str, about: str, token_sets: TokenSets) -> Problem:
@@ -135,7 +136,7 @@ def _problem(entry: Mapping[str, object], file: str, about: str, token_sets: Tok
     _check_keys(entry, _KEYS, where)
     for key in _NEEDED:
         if key not in entry:
-            raise SettingsError(f"{where} must have `{key}`, but has only {', '.join(entry) or 'nothing'}.")
+            raise SettingsError(f"{where} must have `{key}`, but it has only {', '.join(entry) or 'nothing'}.")
     if ("target" in entry) == ("function" in entry):
         raise SettingsError(f"{where} must have either `target` or `function`.")
     name = _text(entry, "name", where)
@@ -162,7 +163,7 @@ def _problem(entry: Mapping[str, object], file: str, about: str, token_sets: Tok
 
 
 def _target(formula: str, variables: int, where: str) -> Expression:
-    """Read a target over every operator there is, and the numbers that it names."""
+    """Read a target; its library has all operators and the numbers in the target."""
     try:
         library = Library.of([*OPERATORS, *parsing.numbers_in(formula)], variables)
         return Expression.parse(formula, library)
@@ -208,7 +209,7 @@ def _check_keys(table: Mapping[str, object], known: Iterable[str], where: str) -
 def _text(table: Mapping[str, object], key: str, where: str, default: str | None = None) -> str:
     value = table.get(key, default)
     if not isinstance(value, str) or (key in table and not value.strip()):
-        raise SettingsError(f"`{key}` of {_lower(where)} must be a text that is not empty, but it is {value!r}.")
+        raise SettingsError(f"`{key}` of {_lower(where)} must be a non-empty text, but it is {value!r}.")
     return value
 
 
@@ -226,5 +227,5 @@ def _tokens(value: object, what: str) -> tuple[str | float, ...]:
 
 
 def _lower(where: str) -> str:
-    """Return words that began a sentence, for the middle of one."""
+    """Return the beginning of a sentence as words within one."""
     return where[0].lower() + where[1:]

@@ -48,10 +48,10 @@ class Plot:
 def save(
     plot: Plot, records: Sequence[RunRecord], folder: Path, *, shown: Sequence[str] = (), form: str
 ) -> Path | None:
-    """Draw a plot of the methods `shown` (all where it is empty) into a folder; None where records for it are missing.
+    """Draw a plot of the methods `shown` (all where it is empty) into a folder; None if records for it are missing.
 
     Raises:
-        SettingsError: where matplotlib is missing, or a method of `shown` does not exist.
+        SettingsError: if matplotlib is missing, or a method of `shown` does not exist.
     """
     known = {record.method for record in records}
     for name in shown:
@@ -347,7 +347,7 @@ class _Panels:
             if one.rpartition("-")[0] != other.rpartition("-")[0]:
                 axes.axhline(place + 0.5, color=EDGE, linewidth=0.8)
 
-    def place(self, row: report.Row) -> tuple[Axes, int, str]:
+    def place(self, row: report.ProblemRow) -> tuple[Axes, int, str]:
         return self.axes[row.method], self.lines[row.problem], self.colours[row.method]
 
     def title(self, name: str, text: str) -> None:

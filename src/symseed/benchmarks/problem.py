@@ -35,7 +35,7 @@ class Problem:
     formula: str
     """The target as the catalogue writes it."""
     target: Expression | None
-    """The target over a library that can express it; None where no operators can."""
+    """The target over a library that can express it; None if no operators can."""
     function: Function | None
     """What computes the target where `target` is None."""
     library: Library

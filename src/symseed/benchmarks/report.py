@@ -44,7 +44,7 @@ _ROW_HEADER = (
     "95 %",
     "Reference",
     "Failed",
-    "Charged",
+    "Expressions",
     "CPU s",
     "Paper",
 )
@@ -92,7 +92,7 @@ class Paper:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class ProblemRow:
     """The runs of one method on one problem."""
 
     method: str
@@ -107,11 +107,11 @@ class Row:
     interval: tuple[float, float]
     """95 % interval of the recovery rate, in percent."""
     charged: float | None
-    """Median number of charged expressions of the runs that did not fail; None if all did."""
+    """Median number of expressions that count towards the budget, of the runs that did not fail; None if all did."""
     cpu_seconds: float | None
     """Median CPU seconds of the runs that did not fail; None if all did."""
     paper: float | None
-    """The paper's recovery rate in percent, None where it has none."""
+    """The paper's recovery rate in percent, None if it has none."""
 
     @property
     def percent(self) -> float:
@@ -126,7 +126,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetMean:
-    """Means over the problems of a set that have runs, in percent, None where none has."""
+    """Means over the problems of a set that have runs, in percent, None if none has."""
 
     recovered: float | None
     reference: float | None
@@ -177,13 +177,13 @@ class Comparison:
 class Report:
     """What records of runs say, in the order of the methods and of the catalogue."""
 
-    rows: tuple[Row, ...] = ()
+    rows: tuple[ProblemRow, ...] = ()
     summaries: tuple[Summary, ...] = ()
     expressions: int | None = None
-    """The budget of every run, None where there are no runs."""
+    """The budget of every run, None if there are no runs."""
 
-    def row(self, method: str, problem: str) -> Row | None:
-        """Return the runs of a method on a problem, None where there are none."""
+    def row(self, method: str, problem: str) -> ProblemRow | None:
+        """Return the runs of a method on a problem, None if there are none."""
         return next((row for row in self.rows if (row.method, row.problem) == (method, problem)), None)
 
     def mean(self, method: str, key: str) -> SetMean | None:
@@ -297,7 +297,7 @@ def latest(records: Iterable[RunRecord]) -> list[RunRecord]:
 
 
 def time_limit(record: RunRecord) -> float | None:
-    """Return the seconds that a run was given, None where that is its method's own budget."""
+    """Return the seconds that a run was given, None if that is its method's own budget."""
     method = methods.METHODS.get(record.method)
     return None if method is not None and record.seconds == method.budget.seconds else record.seconds
 
@@ -325,7 +325,9 @@ def by_noise(records: Iterable[RunRecord]) -> dict[str, dict[float, list[RunReco
     return levels
 
 
-def mean_over(members: Sequence[str], rows: Iterable[Row], *, method: str, figure: float | None = None) -> SetMean:
+def mean_over(
+    members: Sequence[str], rows: Iterable[ProblemRow], *, method: str, figure: float | None = None
+) -> SetMean:
     """Return a method's means over problems; `figure` is the paper's."""
     own = {row.problem: row for row in rows if row.method == method}
     found = [own[problem] for problem in members if problem in own]
@@ -387,7 +389,7 @@ def build(records: Iterable[RunRecord]) -> Report:
     Runs on noisy data, or with a time limit that is not their method's own, are rows of their own (`label`).
 
     Raises:
-        DataError: where the runs of one method had different budgets.
+        DataError: if the runs of one method had different budgets.
     """
     runs = [named(record) for record in latest(records)]
     if not runs:
@@ -420,10 +422,10 @@ def _ordered(found: set[str], known: Iterable[str]) -> list[str]:
     return order + sorted(found.difference(order))
 
 
-def _row(records: Sequence[RunRecord], figure: float | None) -> Row:
+def _row(records: Sequence[RunRecord], figure: float | None) -> ProblemRow:
     recovered = sum(record.is_recovered for record in records)
     ended = [record for record in records if not record.error]
-    return Row(
+    return ProblemRow(
         method=records[0].method,
         problem=records[0].problem,
         recovered=recovered,
@@ -437,7 +439,7 @@ def _row(records: Sequence[RunRecord], figure: float | None) -> Row:
     )
 
 
-def _summary(method: str, rows: Sequence[Row], figures: Mapping[str, float]) -> Summary:
+def _summary(method: str, rows: Sequence[ProblemRow], figures: Mapping[str, float]) -> Summary:
     means = {key: mean_over(problems_of(key), rows, method=method, figure=figures.get(key)) for key in _SETS}
     return Summary(method, types.MappingProxyType(means))
 
@@ -465,7 +467,7 @@ def _test_deviation(problem: str, draw: int) -> float:
 
 
 def number(value: float | None, digits: int) -> str:
-    """Return a number with so many digits after the point, or `-` for none."""
+    """Return a number with `digits` digits after the point, or `-` for None."""
     return "-" if value is None else f"{value:,.{digits}f}"
 
 

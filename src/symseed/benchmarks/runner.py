@@ -49,7 +49,7 @@ class RunKey:
     draw: int = 0
     """Index of the draw of data: 0 is that of the authors' released code."""
     expressions: int = 2_000_000
-    """Budget in charged expressions."""
+    """Budget in expressions."""
     seconds: float | None = None
     """Budget in CPU seconds, which other work on the machine does not reduce; None: no limit."""
     noise: float = 0.0
@@ -246,7 +246,7 @@ class Store:
         """Return all records, the packed ones first; a line that was torn when the process died is left out.
 
         Raises:
-            DataError: where a file is of another version, or the packed one is damaged.
+            DataError: if a file is of another version, or the packed one is damaged.
         """
         records = self._parse(self.packed, self._unpacked()) if os.path.lexists(self.packed) else []
         if os.path.lexists(self.path):
@@ -261,7 +261,7 @@ class Store:
         which saves a seventh of the file; all other values are kept as they are.
 
         Raises:
-            DataError: where another process is writing to the folder.
+            DataError: if another process is writing to the folder.
         """
         with self.writer():
             records = {record.key: record for record in self.read()}
@@ -281,7 +281,7 @@ class Store:
         """Give a function that appends a record and returns when it is on the disk.
 
         Raises:
-            DataError: where another process is writing to the folder.
+            DataError: if another process is writing to the folder.
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -371,7 +371,7 @@ def run_one(key: RunKey) -> RunRecord:
 
 
 def _run_on(executor: Executor, keys: Sequence[RunKey], jobs: int, finish: Callable[[RunRecord], None]) -> None:
-    """Do runs on an executor of the caller's, at most so many at a time."""
+    """Do runs on the caller's executor, a limited number at a time."""
     left = list(reversed(keys))
     running: dict[Future[RunRecord], RunKey] = {}
     try:
@@ -430,7 +430,7 @@ _checker: Checker | None = None
 
 
 def _cores() -> list[int | None]:
-    """The cores that this process may use; one None where the system does not say."""
+    """The cores that this process may use; one None if the system does not say."""
     return [*sorted(os.sched_getaffinity(0))] if hasattr(os, "sched_getaffinity") else [None]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from symseed import benchmarks, files
 from symseed.arrays import Floats
 from symseed.benchmarks import plots, report, runner
 from symseed.benchmarks.runner import RunRecord, Store
+from symseed.cli import next_step
 from symseed.errors import DataError, SettingsError
 
 _DRAW = "Number of the random sample; 0 is the data of the paper's released code."
@@ -38,6 +40,7 @@ def list_command(as_json: bool) -> None:
         click.echo(f"{name} ({len(members)})")
         for member in members:
             click.echo(f"  {member:20}{benchmarks.get(member).formula}")
+    next_step.say("symseed bench show Nguyen-5")
 
 
 @bench_commands.command(name="show")
@@ -56,6 +59,7 @@ def show_command(name: str, draw: int) -> None:
     for row in range(min(5, len(train))):
         values = ", ".join(f"{name} = {value:.6g}" for name, value in zip(train.names, train.X[row], strict=True))
         click.echo(f"  {values}, y = {train.y[row]:.6g}")
+    next_step.say(f"symseed bench run {name} --store FOLDER")
 
 
 @bench_commands.command(name="run")
@@ -114,6 +118,7 @@ def run_command(
             runner.run_many(keys, store, jobs=jobs, done=lambda _: bar.update(1))
     else:
         runner.run_many(keys, store, jobs=jobs, done=lambda record: click.echo(_line(record)))
+    next_step.say(f"symseed bench table {shlex.quote(str(folder))}")
 
 
 @bench_commands.command(name="table")
@@ -132,6 +137,8 @@ def table_command(folders: tuple[Path, ...], form: str, as_json: bool) -> None:
     built = report.build(_read(folders))
     forms = {"text": built.text, "markdown": built.markdown, "csv": built.csv, "json": built.json}
     click.echo(forms["json" if as_json else form]().rstrip("\n"))
+    if form == "text" and not as_json:
+        next_step.say(f"symseed bench plot {shlex.join(map(str, folders))}")
 
 
 @bench_commands.command(name="plot")
@@ -215,7 +222,7 @@ def _picture(x: Floats, y: Floats, width: int = 60, height: int = 12) -> str:
 
 
 def _places(values: Floats, count: int) -> list[int]:
-    """Return in which of so many cells each value lies, from the least to the greatest."""
+    """Return the cell of each value; equal cells cover the range from the least to the greatest."""
     least, greatest = values.min(), values.max()
     places: list[int] = np.rint((values - least) / ((greatest - least) or 1.0) * (count - 1)).astype(int).tolist()
     return places

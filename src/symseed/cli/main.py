@@ -6,14 +6,17 @@ import importlib
 import io
 import os
 import platform
+import shlex
+import shutil
 import sys
 import warnings
 
 import click
 import numpy as np
 
-from symseed import _core, files, methods
-from symseed.data import tables
+from symseed import _core, files, methods, tables
+from symseed.cli import complete, next_step, options
+from symseed.cli.table_options import missing_option, reading_options
 from symseed.data.backend import Errors, Failure
 from symseed.data.dataset import Dataset
 from symseed.errors import SymseedError
@@ -24,19 +27,21 @@ from symseed.language.population import Population
 from symseed.language.tokens import OPERATORS
 from symseed.scoring.evaluation import fit, fit_to_convergence
 from symseed.scoring.fitting import FitSettings
+from symseed.search import changes
 from symseed.text import for_terminal
 from symseed.version import version
 
 ELSEWHERE = {
     "bench": ("bench", "bench_commands"),
     "fit": ("fit", "fit"),
-    "predict": ("fit", "predict"),
-    "report": ("fit", "report"),
+    "predict": ("show", "predict"),
+    "report": ("show", "report"),
     "resume": ("fit", "resume"),
-    "show": ("fit", "show"),
+    "runs": ("runs", "runs"),
+    "show": ("show", "show"),
 }
-"""Commands of other modules, and what they are called there. They are loaded when they are asked for: scikit-learn
-takes longer to load than most commands to run."""
+"""Commands of other modules, and what they are called there. These modules load scikit-learn when a command works, and
+neither for help nor for a shell that completes: it takes longer to load than most commands to run."""
 _MOST_FITS = 200  # of a formula, each of 100 iterations: constants that can stand in for one another take thousands
 
 
@@ -52,25 +57,50 @@ class _Commands(click.Group):
         return command
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=options.examples(
+        "symseed fit planets -y period_days",
+        "symseed show latest",
+        "symseed report latest",
+    ),
+)
 @click.version_option(version(), prog_name="symseed")
 def commands() -> None:
     """Find short formulas in data."""
 
 
-@commands.command()
-@click.argument("data")
+@commands.command(
+    epilog=options.examples(
+        "symseed evaluate planets -y period_days 'const * axis_au' 'const * axis_au ^ const'",
+    )
+)
+@click.argument("data", shell_complete=complete.data)
 @click.argument("formulas", nargs=-1, required=True)
-@click.option("--target", required=True, help="Target column.")
+@click.option(
+    "-y", "--target", required=True, metavar="COLUMN", shell_complete=complete.column, help="Column to predict."
+)
 @click.option("--restarts", default=20, show_default=True, help="Random starts for the constants of each formula.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-def evaluate(data: str, formulas: tuple[str, ...], target: str, restarts: int, as_json: bool) -> None:
+@missing_option
+@reading_options
+@options.as_json
+def evaluate(
+    data: str,
+    formulas: tuple[str, ...],
+    target: str,
+    restarts: int,
+    missing: str,
+    reading: tables.TableOptions,
+    as_json: bool,
+) -> None:
     """Fit the constants of FORMULAS to DATA and compare the fits.
 
-    DATA is a CSV file with a header, or a table that ships with symseed (diabetes, hubble, planets). A formula uses
-    column names, numbers, which stay fixed, and `const` for constants to fit: 'const * sqrt(axis_au ^ 3)'.
+    DATA is a table of any kind that `fit` reads, or one that ships with symseed (diabetes, hubble, planets). A formula
+    uses column names, numbers, which stay fixed, and `const` for constants to fit.
     """
-    dataset = tables.read(data, target)
+    chosen = tables.read(data, reading).select([target], missing=missing)
+    dataset = Dataset.of(chosen.X, chosen.y[:, 0], chosen.weights, chosen.names)
     numbers = dict.fromkeys(number for formula in formulas for number in numbers_in(formula))
     library = Library.of([*OPERATORS, *numbers], dataset.names, constants=True)
     population = Population.from_expressions([Expression.parse(formula, library) for formula in formulas])
@@ -78,9 +108,11 @@ def evaluate(data: str, formulas: tuple[str, ...], target: str, restarts: int, a
     fitted, errors = fit_to_convergence(fitted, dataset, most=_MOST_FITS)
     order = np.lexsort((errors.error, fitted.complexity))
     if as_json:
+        for note in chosen.report.notes:
+            click.echo(for_terminal(f"symseed: {note}"), err=True)
         click.echo(files.json_text([_record(fitted, errors, dataset, int(row)) for row in order]))
         return
-    click.echo(for_terminal(f"{len(dataset)} samples, target {target}, from {', '.join(dataset.names)}"))
+    click.echo(for_terminal(chosen.report.text()))
     click.echo(f"{'complexity':>10}  {'rmse':>10}  {'R^2':>10}  formula")
     for row in order:
         record = _record(fitted, errors, dataset, int(row))
@@ -88,24 +120,52 @@ def evaluate(data: str, formulas: tuple[str, ...], target: str, restarts: int, a
         r2 = "-" if record["r2"] is None else f"{record['r2']:.7f}"
         failure = f"  ({record['failure']})" if record["failure"] else ""
         click.echo(for_terminal(f"{record['complexity']:>10}  {rmse:>10}  {r2:>10}  {record['formula']}{failure}"))
-
-
-_json = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+    next_step.say(f"symseed fit {shlex.quote(data)} -y {shlex.quote(target)}")
 
 
 @commands.command(name="methods")
-@_json
-def methods_command(as_json: bool) -> None:
-    """List the search methods."""
+@click.argument("name", required=False)
+@options.as_json
+def methods_command(name: str | None, as_json: bool) -> None:
+    """List the search methods, or the settings of the method NAME.
+
+    Every method runs in `symseed fit` (--method NAME) and in `symseed bench run` (--method NAME). The settings of
+    its searches can be set by --set, such as --set policy.learning_rate=0.001.
+    """
+    if name is not None:
+        _explain(methods.get(name), as_json=as_json)
+        return
     if as_json:
         click.echo(files.json_text({method.name: method.description for method in methods.METHODS.values()}))
         return
-    for method in methods.METHODS.values():
-        click.echo(f"{method.name:40}{method.description}")
+    rows = [(method.name, method.description) for method in methods.METHODS.values()]
+    if next_step.is_terminal():
+        formatter = click.HelpFormatter(width=shutil.get_terminal_size().columns - 1)
+        formatter.write_dl(rows)
+        click.echo(formatter.getvalue(), nl=False)
+    else:  # a line each, for programs that look for words
+        for name, description in rows:
+            click.echo(f"{name:40}{description}")
+    next_step.say("symseed fit DATA -y COLUMN --method NAME")
+
+
+def _explain(method: methods.Method, *, as_json: bool) -> None:
+    """Print what a method is, and the settings of each of its searches."""
+    searches = [method.settings] if method.portfolio is None else [track.settings for track in method.portfolio.tracks]
+    every = [changes.values(settings) for settings in searches]
+    if as_json:
+        click.echo(files.json_text({"name": method.name, "description": method.description, "searches": every}))
+        return
+    click.echo(f"{method.name}: {method.description}")
+    for place, values in enumerate(every):
+        click.echo("\nsettings:" if len(every) == 1 else f"\nsettings of search {place}:")
+        for name, value in values.items():
+            text = "none" if value is None else files.json_text(list(value) if isinstance(value, tuple) else value)
+            click.echo(f"  {name:34}{text}")
 
 
 @commands.command()
-@_json
+@options.as_json
 def doctor(as_json: bool) -> None:
     """Show versions and hardware, and compare the core with NumPy."""
     x = np.linspace(0.1, 3.0, 1000)
@@ -130,6 +190,21 @@ def doctor(as_json: bool) -> None:
     click.echo(f"{facts['platform']}, {facts['cores']} cores")
     click.echo(f"instruction sets: {', '.join(_core.instruction_sets())} (the first is used)")
     click.echo(f"the core agrees with NumPy (largest difference {worst:.1e})")
+    next_step.say("symseed fit planets -y period_days")
+
+
+@commands.command(
+    epilog=options.examples(
+        'eval "$(symseed completion bash)"        # ~/.bashrc',
+        'eval "$(symseed completion zsh)"         # ~/.zshrc',
+        "symseed completion fish | source         # ~/.config/fish/config.fish",
+        title="Put one of these lines where your shell reads it",
+    )
+)
+@click.argument("shell", type=click.Choice(complete.SHELLS))
+def completion(shell: str) -> None:
+    """Print a script that lets SHELL complete options, columns, runs and methods."""
+    click.echo(complete.script(commands, shell))
 
 
 def _record(population: Population, errors: Errors, dataset: Dataset, row: int) -> dict[str, float | int | str | None]:

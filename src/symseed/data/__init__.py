@@ -1,4 +1,4 @@
-"""Data: samples with weights, losses, backends that compute on them, and the tables they come from."""
+"""Data: samples with weights, losses, backends that compute on them, and the arrays and frames they come from."""
 
 from __future__ import annotations
 

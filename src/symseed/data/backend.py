@@ -31,7 +31,7 @@ class Errors:
 
     error: Floats  # (N,): weighted sum of squared errors, or of other losses, NaN where the row failed
     failure: Failures  # (N,): a `Failure` each
-    position: Positions  # (N,): of the token that failed first, -1 where there is none
+    position: Positions  # (N,): of the token that failed first, -1 if none failed
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,9 @@ LARGEST_EXACT = 2**53
 ROUNDING = 1e-15
 """Share of y's root mean square below which an error is rounding."""
 
+_LARGEST_CONSTANT = 1e12
+"""Largest constant of a formula for data of size 1: added to such a number, the data keep less than four digits."""
+
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
@@ -46,7 +49,7 @@ class Dataset:
         weights: npt.ArrayLike | None = None,
         names: Sequence[str] | None = None,
     ) -> Dataset:
-        """Check and copy arrays.
+        """Check arrays, and copy those that are not read-only.
 
         Args:
             X: (M, V); one column may be given as (M,).
@@ -75,8 +78,9 @@ class Dataset:
             raise DataError(f"`names` must name each of the {table.shape[1]} columns of `X`, but has {len(labels)}.")
         if len(set(labels)) != len(labels) or not all(isinstance(label, str) and label for label in labels):
             raise DataError(f"`names` must be different texts, none of them empty, but they are {labels[:10]}.")
-        for column, label in enumerate(labels):
-            _check_finite(table[:, column], f"Column `{label}` of `X`")
+        if not np.isfinite(table).all():
+            for column, label in enumerate(labels):
+                _check_finite(table[:, column], f"Column `{label}` of `X`")
         _check_finite(target, "`y`")
         _check_finite(weight, "`weights`")
         if weight.min() < 0.0 or weight.max() == 0.0:
@@ -117,6 +121,12 @@ class Dataset:
         """Return the samples whose weight is not 0."""
         rows = np.flatnonzero(self.weights > 0.0)
         return self if len(rows) == len(self) else self.take(rows)
+
+    def sampled(self, most: int | None, seed: int) -> Dataset:
+        """Return at most `most` samples, drawn at random, in their order; None: all of them."""
+        if most is None or len(self) <= most:
+            return self
+        return self.take(np.sort(np.random.default_rng(seed).choice(len(self), most, replace=False)))
 
     def with_samples(
         self,
@@ -159,6 +169,17 @@ class Dataset:
         return (
             float(ROUNDING * ROUNDING * np.average((self.y / unit) ** 2, weights=self.weights) * unit * unit) or 1e-300
         )
+
+    @functools.cached_property
+    def largest_constant(self) -> float:
+        """Largest size of a constant in a formula for these data.
+
+        It grows with the square of the largest size of a column or of y, or of one over it. A constant beyond it stands
+        for something else, as the factor in log(1e50 x) stands for an added 115.
+        """
+        largest = [float(np.abs(column).max()) for column in (*self.X.T, self.y)]
+        sizes = [max(size, 1.0 / size) for size in largest if size > 0.0]
+        return _LARGEST_CONSTANT * max(sizes, default=1.0) ** 2 if max(sizes, default=1.0) < 1e140 else np.inf
 
     @functools.cached_property
     def ruler(self) -> Ruler | None:
@@ -239,6 +260,9 @@ def _check_finite(values: Floats, what: str) -> None:
 
 
 def _frozen(array: Floats) -> Floats:
+    """A read-only copy; an array that is read-only already is its own."""
+    if not array.flags.writeable and array.flags.c_contiguous:
+        return array
     copy = np.array(array, dtype=np.float64, order="C")
     copy.setflags(write=False)
     return copy

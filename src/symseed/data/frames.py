@@ -6,8 +6,9 @@ Values that cannot be read are refused with a sentence that names the column, th
 from __future__ import annotations
 
 import collections
+import contextlib
 import sys
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,11 +34,17 @@ _CURES = {
 class Table:
     """Columns of finite numbers."""
 
-    values: Floats  # (M, V)
+    values: Floats  # (M, V), read-only; it may be the caller's own array, which for a large table takes long to copy
     names: tuple[str, ...]
     """Names of the columns in formulas."""
     labels: tuple[Hashable, ...] | None
     """Labels of the columns in the frame; None for an array."""
+
+    def __post_init__(self) -> None:
+        """Protect the values here, and leave the caller's own array as it is."""
+        values = self.values.view()
+        values.setflags(write=False)
+        object.__setattr__(self, "values", values)
 
 
 def read(X: Any, *, labels: Sequence[Hashable] | None = None) -> Table:
@@ -50,6 +57,7 @@ def read(X: Any, *, labels: Sequence[Hashable] | None = None) -> Table:
         DataError: if it is not a table of finite numbers.
         TypeError: if a cell is an object that cannot be read as a number.
     """
+    X = _framed(X)
     if nw.dependencies.is_into_dataframe(X):
         return _read_frame(X, labels)
     array = _array(X, "X")
@@ -70,6 +78,7 @@ def read(X: Any, *, labels: Sequence[Hashable] | None = None) -> Table:
 
 def read_values(values: Any, what: str, rows: int) -> Floats:
     """Read one value for each row, or several: (M,) or (M, K)."""
+    values = _framed(values)
     if nw.dependencies.is_into_dataframe(values):
         table = _read_frame(values, None, what)
         array = table.values
@@ -85,6 +94,23 @@ def read_values(values: Any, what: str, rows: int) -> Floats:
         raise DataError(f"`{what}` must have a value for each of the {rows} rows of `X`, but it has {len(array)}.")
     _check_finite(array.reshape(rows, -1), None, what)
     return array
+
+
+def _framed(values: Any) -> Any:
+    """Return columns by name, and tables that speak Arrow, as a frame that narwhals knows."""
+    if isinstance(values, Mapping) and not hasattr(values, "nnz"):  # a sparse matrix may be a mapping
+        import pandas as pd
+
+        try:
+            return pd.DataFrame(dict(values))
+        except ValueError as error:
+            raise DataError(f"Columns by name must have the same number of rows, but do not: {error}.") from error
+    if hasattr(values, "__arrow_c_stream__") and not nw.dependencies.is_into_series(values):
+        with contextlib.suppress(ImportError):
+            import pyarrow as pa
+
+            return values if nw.dependencies.is_into_dataframe(values) else pa.table(values)
+    return values
 
 
 def _read_frame(frame: Any, labels: Sequence[Hashable] | None, what: str = "X") -> Table:
@@ -194,7 +220,7 @@ def _plain(array: npt.NDArray[Any], names: Sequence[str]) -> Floats:
             name = names[int(np.flatnonzero(large.reshape(-1, len(names)).any(axis=0))[0])]
             warn_of_rounding(name)
     with np.errstate(over="ignore"):  # overflow is refused as infinite
-        return np.array(array, dtype=np.float64, order="C")
+        return np.asarray(array, dtype=np.float64, order="C")
 
 
 def _check_size(shape: tuple[int, ...]) -> None:

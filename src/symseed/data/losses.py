@@ -8,7 +8,10 @@ error distribution that belongs to the loss (Gauss, Laplace, ...).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+import re
+import types
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,8 +19,9 @@ import numpy as np
 
 from symseed import arithmetic
 from symseed.arrays import Floats
-from symseed.errors import SettingsError
+from symseed.errors import SettingsError, shown
 from symseed.language.functions import Expansion, Function
+from symseed.text import is_number
 
 _SAMPLES = 256
 """Most samples at which the growth of a loss is measured: chosen by hand."""
@@ -41,11 +45,16 @@ def _absolute(y: Any, prediction: Any) -> Any:
     return np.abs(y - prediction)
 
 
-def _huber(y: Any, prediction: Any) -> Any:
-    """The squared error up to an error of 1, in the units of y, and twice the error minus 1 beyond."""
-    error = np.abs(y - prediction)
-    small = np.minimum(error, 1.0)
-    return small * (2.0 * error - small)
+@dataclass(frozen=True, slots=True)
+class _Huber:
+    """The squared error up to an error of `bend`, in the units of y, and a straight line of that slope beyond."""
+
+    bend: float = 1.0
+
+    def __call__(self, y: Any, prediction: Any) -> Any:
+        error = np.abs(y - prediction)
+        small = np.minimum(error, self.bend)
+        return small * (2.0 * error - small)
 
 
 def _logcosh(y: Any, prediction: Any) -> Any:
@@ -62,10 +71,54 @@ def _logcosh(y: Any, prediction: Any) -> Any:
 NAMED: dict[str, Callable[..., Any]] = {
     "squared": _squared,
     "absolute": _absolute,
-    "huber": _huber,
+    "huber": _Huber(),
     "logcosh": _logcosh,
 }
 """Losses by name."""
+
+ALIASES: Mapping[str, str] = types.MappingProxyType(
+    {
+        **dict.fromkeys(("squarederror", "meansquarederror", "mse", "l2", "l2distloss"), "squared"),
+        **dict.fromkeys(("absoluteerror", "meanabsoluteerror", "mae", "l1", "l1distloss"), "absolute"),
+        **dict.fromkeys(("huberloss",), "huber"),
+        **dict.fromkeys(("logcoshloss",), "logcosh"),
+    }
+)
+"""Names that other tools give to our losses, as `_folded` writes them."""
+_SAME_BEST = frozenset(("rmse", "nmse", "nrmse", "invnrmse", "r2", "r2score", "rootmeansquarederror"))
+"""Names of other tools for measures that are best where the mean squared error is least."""
+_CALL = re.compile(r"(?P<name>[^()]*)(?:\((?P<argument>[^()]*)\))?")
+
+
+def _folded(name: str) -> str:
+    """A name without capitals, underscores, hyphens and spaces."""
+    return re.sub(r"[\s_-]", "", name).lower()
+
+
+def _named(text: str) -> tuple[str, Callable[..., Any]]:
+    """Our name of a loss and its function, by our name or another tool's; `huber(2.5)` has its bend in brackets.
+
+    Raises:
+        SettingsError: if there is none, or the number in brackets is no such bend.
+    """
+    match = _CALL.fullmatch(text.strip())
+    given = _folded(match["name"]) if match is not None else ""
+    name = ALIASES.get(given, given)
+    if match is None or name not in NAMED:
+        hint = " For that measure the best formulas are those of `squared`." if given in _SAME_BEST else ""
+        raise SettingsError(
+            f"`{shown(text)}` is not a loss. Expected one of {', '.join(NAMED)}, huber(2.5) or another bend, a name of "
+            "another tool for these, such as mse or L1DistLoss(), or, from Python, a function of y and prediction."
+            + hint
+        )
+    argument = (match["argument"] or "").strip()
+    if not argument:
+        return name, NAMED[name]
+    bend = float(argument) if is_number(argument) else math.nan
+    if name != "huber" or not 0.0 < bend < math.inf:
+        expected = "a number above 0 in its brackets" if name == "huber" else "nothing in its brackets"
+        raise SettingsError(f"The loss `{name}` must have {expected}, but it is `{shown(text)}`.")
+    return name, _Huber(bend)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +152,8 @@ class Loss:
             SettingsError: saying what such a function must do, and what this one did.
         """
         if isinstance(loss, str):
-            if loss not in NAMED:
-                raise SettingsError(
-                    f"`{loss}` is not a loss. Expected one of {', '.join(NAMED)}, or a function of y and prediction."
-                )
-            function = Function.of(NAMED[loss], loss, 2)
+            name, call = _named(loss)
+            function = Function.of(call, name, 2)
         else:
             function = _of_callable(loss)
         y, prediction = np.meshgrid(np.linspace(-3.0, 3.0, 13), np.linspace(-2.0, 4.0, 11))

@@ -1,9 +1,11 @@
-"""Formulas for others: sympy, LaTeX, MathML, program text, PyTorch and ONNX."""
+"""Formulas for others: text for people, sympy, LaTeX, MathML, program text, PyTorch and ONNX."""
 
 from __future__ import annotations
 
 from symseed.export.graphs import to_numpy, to_onnx, to_torch
-from symseed.export.notation import to_latex, to_mathml, to_sympy, to_text
+from symseed.export.notation import to_sympy
+from symseed.export.shown import from_text, to_text
 from symseed.export.source import export
+from symseed.language.typeset import to_latex, to_mathml
 
-__all__ = ["export", "to_latex", "to_mathml", "to_numpy", "to_onnx", "to_sympy", "to_text", "to_torch"]
+__all__ = ["export", "from_text", "to_latex", "to_mathml", "to_numpy", "to_onnx", "to_sympy", "to_text", "to_torch"]

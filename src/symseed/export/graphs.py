@@ -40,7 +40,7 @@ class NumpyFunction:
         return tuple(token.name for token in variables(self.expression))
 
     def __call__(self, *arguments: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return the values, of the shape to which the arguments broadcast; NaN where there is no finite value."""
+        """Return the values, of the shape to which the arguments broadcast; NaN if a value is not finite."""
         used = variables(self.expression)
         if len(arguments) != len(used):
             raise DataError(
@@ -72,7 +72,7 @@ def to_torch(expression: Expression, *, dtype: Tensor = None) -> Tensor:
         dtype: of the constants and of what is computed; None is float64.
 
     Raises:
-        SettingsError: where PyTorch is not installed, or an operator has no form in it.
+        SettingsError: if PyTorch is not installed, or an operator has no form in it.
     """
     torch = _installed("torch", "PyTorch")
     operators = torch_operators(torch)
@@ -128,6 +128,7 @@ class _Graph:
 
     def __init__(self, onnx: Any) -> None:
         self._make, self._types = onnx.helper, onnx.TensorProto
+        self.double: int = self._types.DOUBLE
         self.nodes: list[Tensor] = []
         self.numbers: list[Tensor] = []
 
@@ -151,7 +152,7 @@ def to_onnx(expression: Expression, columns: int | None = None) -> Tensor:
     formula's numbers are initializers.
 
     Raises:
-        SettingsError: where `onnx` is not installed, or an operator has no form in it.
+        SettingsError: if `onnx` is not installed, or an operator has no form in it.
     """
     onnx = _installed("onnx", "ONNX")
     expression = expression.expanded()

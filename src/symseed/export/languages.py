@@ -92,7 +92,8 @@ class Language:
     def words(self) -> frozenset[str]:
         """Every word that has a meaning already, those of the forms among them."""
         written = " ".join(" ".join((form.template, *form.helpers)) for form in self.forms.values())
-        return frozenset([*self.reserved, *re.findall(r"\w+", written)])
+        # What follows a point, as in np.sin, belongs to a name before it.
+        return frozenset([*self.reserved, *re.findall(r"(?<![\w.])[A-Za-z_]\w*", written)])
 
     @property
     def operators(self) -> frozenset[str]:
@@ -167,8 +168,43 @@ C = Language(
         "neg": Form("-{a:5}", NEGATIVE),
         "abs": Form("fabs({a})"),
         "tanh": Form("tanh({a})"),
+        "asin": Form("asin({a})"),
+        "acos": Form("acos({a})"),
+        "atan": Form("atan({a})"),
+        "sinh": Form("sinh({a})"),
+        "cosh": Form("cosh({a})"),
+        "asinh": Form("asinh({a})"),
+        "acosh": Form("acosh({a})"),
+        "atanh": Form("atanh({a})"),
+        "log2": Form("log2({a})"),
+        "log10": Form("log10({a})"),
+        "log1p": Form("log1p({a})"),
+        "expm1": Form("expm1({a})"),
+        "cbrt": Form("cbrt({a})"),
+        "erf": Form("erf({a})"),
+        "gamma": Form("tgamma({a})"),
+        "floor": Form("floor({a})"),
+        # fmod has the sign of its first argument.
+        "mod": Form("(fmod({a}, {b}) * {b:3} < 0.0 ? fmod({a}, {b}) + {b:2} : fmod({a}, {b}))"),
+        "hypot": Form("hypot({a}, {b})"),
+        "atan2": Form("atan2({a}, {b})"),
+        "greater": Form("({a:1} > {b:1}) + 0.0 * {a:3} + 0.0 * {b:3}", SUM),  # a comparison would drop a NaN
+        "step": Form("({a:1} > 0.0) + 0.0 * {a:3}", SUM),
+        "sign": Form("({a:1} > 0.0) - ({a:1} < 0.0) + 0.0 * {a:3}", SUM),
+        "relu": Form("({a:1} < 0.0 ? 0.0 : {a})"),
+        "ceil": Form("ceil({a})"),
     },
 )
+
+_PYTHON_ERF = "_erf = np.vectorize(math.erf, otypes=[np.float64])"
+_PYTHON_GAMMA = """def _gamma_of(_x):
+    try:
+        return math.gamma(_x)
+    except (ValueError, OverflowError):
+        return math.nan
+
+
+_gamma = np.vectorize(_gamma_of, otypes=[np.float64])"""
 
 PYTHON = Language(
     title="Python source",
@@ -197,6 +233,29 @@ PYTHON = Language(
         "neg": Form("-{a:5}", NEGATIVE),
         "abs": Form("np.abs({a})"),
         "tanh": Form("np.tanh({a})"),
+        "asin": Form("np.arcsin({a})"),
+        "acos": Form("np.arccos({a})"),
+        "atan": Form("np.arctan({a})"),
+        "sinh": Form("np.sinh({a})"),
+        "cosh": Form("np.cosh({a})"),
+        "asinh": Form("np.arcsinh({a})"),
+        "acosh": Form("np.arccosh({a})"),
+        "atanh": Form("np.arctanh({a})"),
+        "log2": Form("np.log2({a})"),
+        "log10": Form("np.log10({a})"),
+        "log1p": Form("np.log1p({a})"),
+        "expm1": Form("np.expm1({a})"),
+        "cbrt": Form("np.cbrt({a})"),
+        "erf": Form("_erf({a})", helpers=(_PYTHON_ERF,)),
+        "gamma": Form("_gamma({a})", helpers=(_PYTHON_GAMMA,)),
+        "floor": Form("np.floor({a})"),
+        "mod": Form("np.mod({a}, {b})"),
+        "hypot": Form("np.hypot({a}, {b})"),
+        "atan2": Form("np.arctan2({a}, {b})"),
+        "greater": Form("np.heaviside({a:1} - {b:2}, 0.0)"),
+        "step": Form("np.heaviside({a}, 0.0)"),
+        "sign": Form("np.sign({a})"),
+        "ceil": Form("np.ceil({a})"),
     },
 )
 
@@ -234,6 +293,32 @@ JULIA = Language(
         "neg": Form("-{a:5}", NEGATIVE),
         "abs": Form("abs({a})"),
         "tanh": Form("tanh({a})"),
+        "asin": Form("_asin({a})", helpers=("_asin(a) = abs(a) > 1 ? NaN : asin(a)",)),
+        "acos": Form("_acos({a})", helpers=("_acos(a) = abs(a) > 1 ? NaN : acos(a)",)),
+        "atan": Form("atan({a})"),
+        "sinh": Form("sinh({a})"),
+        "cosh": Form("cosh({a})"),
+        "asinh": Form("asinh({a})"),
+        "acosh": Form("_acosh({a})", helpers=("_acosh(a) = a < 1 ? NaN : acosh(a)",)),
+        "atanh": Form("_atanh({a})", helpers=("_atanh(a) = abs(a) > 1 ? NaN : atanh(a)",)),
+        "log2": Form("_log2({a})", helpers=("_log2(a) = a < 0 ? NaN : log2(a)",)),
+        "log10": Form("_log10({a})", helpers=("_log10(a) = a < 0 ? NaN : log10(a)",)),
+        "log1p": Form("_log1p({a})", helpers=("_log1p(a) = a < -1 ? NaN : log1p(a)",)),
+        "expm1": Form("expm1({a})"),
+        "cbrt": Form("cbrt({a})"),
+        # Base has neither; the C library that Julia brings has both.
+        "erf": Form("_erf({a})", helpers=("_erf(a) = ccall((:erf, Base.Math.libm), Float64, (Float64,), a)",)),
+        "gamma": Form("_gamma({a})", helpers=("_gamma(a) = ccall((:tgamma, Base.Math.libm), Float64, (Float64,), a)",)),
+        "floor": Form("floor({a})"),
+        "mod": Form("mod({a}, {b})"),
+        "hypot": Form("hypot({a}, {b})"),
+        "atan2": Form("atan({a}, {b})"),
+        "greater": Form(
+            "_greater({a}, {b})", helpers=("_greater(a, b) = isnan(a) || isnan(b) ? NaN : a > b ? 1.0 : 0.0",)
+        ),
+        "step": Form("_step({a})", helpers=("_step(a) = isnan(a) ? NaN : a > 0 ? 1.0 : 0.0",)),
+        "sign": Form("sign({a})"),
+        "ceil": Form("ceil({a})"),
         "logabs": Form("log(abs({a}))"),
     },
 )
@@ -267,6 +352,31 @@ EXCEL = Language(
         "neg": Form("-{a:5}", NEGATIVE),
         "abs": Form("ABS({a})"),
         "tanh": Form("TANH({a})"),
+        "asin": Form("ASIN({a})"),
+        "acos": Form("ACOS({a})"),
+        "atan": Form("ATAN({a})"),
+        "sinh": Form("SINH({a})"),
+        "cosh": Form("COSH({a})"),
+        "asinh": Form("ASINH({a})"),
+        "acosh": Form("ACOSH({a})"),
+        "atanh": Form("ATANH({a})"),
+        "log2": Form("LOG({a},2)"),
+        "log10": Form("LOG10({a})"),
+        # LN(1+x) and EXP(x)-1 have lost their digits where x is small.
+        "log1p": Form("IF(ABS({a})<0.5,2*ATANH({a:3}/(2+{a:2})),LN(1+{a:2}))"),
+        "expm1": Form("IF(ABS({a})<0.5,2*EXP({a:3}/2)*SINH({a:3}/2),EXP({a})-1)"),
+        "cbrt": Form("SIGN({a})*ABS({a})^(1/3)", PRODUCT),
+        "erf": Form("ERF({a})"),
+        "gamma": Form("GAMMA({a})"),
+        "floor": Form("INT({a})"),
+        "mod": Form("MOD({a},{b})"),
+        "hypot": Form(
+            "IF(ABS({a})>ABS({b}),ABS({a})*SQRT(1+({b:3}/{a:3})^2),IF({b:1}=0,0,ABS({b})*SQRT(1+({a:3}/{b:3})^2)))"
+        ),
+        "atan2": Form("IF(ABS({a})+ABS({b})=0,0,ATAN2({b},{a}))"),  # Excel has the other order
+        "greater": Form("IF({a:v}>{b:v},1,0)"),
+        "step": Form("IF({a:v}>0,1,0)"),
+        "sign": Form("SIGN({a})"),
         "sigmoid": Form("EXP(MIN({a:v},0))/(1+EXP(-ABS({a})))", PRODUCT),
     },
 )

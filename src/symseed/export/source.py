@@ -24,6 +24,7 @@ from symseed.export import notation
 from symseed.export.languages import ATOM, EXCEL, JULIA, PYTHON, C, Language, Piece
 from symseed.language.expression import Expression
 from symseed.language.tokens import OPERATORS, Token, TokenKind
+from symseed.language.typeset import to_latex
 from symseed.text import for_comment
 
 _DEEPEST = 24
@@ -38,17 +39,17 @@ def export(expression: Expression, format: str, *, name: str = "formula") -> str
 
     Args:
         expression: the formula.
-        format: one of `FORMATS`. `sympy` is text that builds the object where sympy's names are imported; `python` is a
-            module with one function of NumPy arrays, `c` a C99 file with one function of doubles, `julia` a function of
-            numbers (use it with a dot for arrays); their arguments are the variables that occur, in the order of the
-            columns. `excel` is a formula for row 2 of a sheet that holds the data's columns in their order, from A on;
-            the lines after it say which cell is which.
+        format: one of `FORMATS`. `text` is what symseed itself reads; `sympy` is text that `sympy.sympify` reads;
+            `latex` has numbers to a few digits; `python` is a module with one function of NumPy arrays, `c` a C99 file
+            with one function of doubles, `julia` a function of numbers (use it with a dot for arrays); their arguments
+            are the variables that occur, in the order of the columns. `excel` is a formula for row 2 of a sheet that
+            holds the data's columns in their order, from A on; the lines after it say which cell is which.
         name: what the function is called, in Python, C and Julia.
 
-    Numbers have the digits that give back the same float64; Excel itself reads 15 of them.
+    Numbers have the digits that give back the same float64, but in LaTeX; Excel itself reads 15 of them.
 
     Raises:
-        SettingsError: where there is no such format, or it cannot express the formula.
+        SettingsError: if the format is unknown, or cannot express the formula.
     """
     if format not in FORMATS:
         raise SettingsError(
@@ -68,7 +69,7 @@ def check(expression: Expression, known: Collection[str], title: str) -> None:
         if token.kind is TokenKind.OPERATOR and token.name not in known:
             raise SettingsError(
                 f"`{token.name}` is an operator of your own, which {title} cannot express; write the formula with "
-                "other operators, or use it in Python, by `to_numpy`."
+                "other operators, or use it in Python, by `SymbolicRegressor.numpy_function`."
             )
         if token.kind is TokenKind.CONSTANT and not math.isfinite(value):
             raise SettingsError(
@@ -161,15 +162,18 @@ def _computed(piece: Piece, language: Language) -> Piece:
 
 
 def _sympy(expression: Expression, name: str) -> str:  # noqa: ARG001 - an expression has no name
-    import sympy  # slow to load, and for this format only
-
     check(expression, OPERATORS, "sympy")
-    return str(sympy.srepr(notation.to_sympy(expression)))
+    return notation.sympy_text(expression)
+
+
+def _own(expression: Expression, name: str) -> str:  # noqa: ARG001 - an expression has no name
+    check(expression, {token.name for token in expression.tokens}, "text")
+    return str(expression)
 
 
 def _latex(expression: Expression, name: str) -> str:  # noqa: ARG001 - an expression has no name
     check(expression, OPERATORS, "LaTeX")
-    return notation.to_latex(expression)
+    return to_latex(expression)
 
 
 def _legend(names: Mapping[Token, str], *, ascii_only: bool = False) -> list[str]:
@@ -188,9 +192,11 @@ def _python(expression: Expression, name: str) -> str:
     names = _identifiers(expression, PYTHON, name)
     body = _body(expression, PYTHON, names)
     legend = f"\n\n{_indented(_legend(names), '    ')}    " if names else ""
+    imports = "import math\n\nimport numpy as np" if body.helpers else "import numpy as np"
     return (
-        '"""A formula found by symseed."""\n\nimport numpy as np\n\n\n'
-        f"def {name}({', '.join(names.values())}):\n"
+        '"""A formula found by symseed."""\n\n'
+        + "\n\n\n".join([imports, *body.helpers, ""])
+        + f"def {name}({', '.join(names.values())}):\n"
         f'    """Return the formula\'s value at numbers or arrays.{legend}"""\n'
         + _indented([f"{word} = np.asarray({word}, dtype=np.float64)" for word in names.values()], "    ")
         + '    with np.errstate(all="ignore"):\n'
@@ -262,6 +268,6 @@ def _excel_column(column: int) -> str:
 
 
 FORMATS: Mapping[str, Callable[[Expression, str], str]] = types.MappingProxyType(
-    {"sympy": _sympy, "latex": _latex, "python": _python, "c": _c, "julia": _julia, "excel": _excel}
+    {"text": _own, "sympy": _sympy, "latex": _latex, "python": _python, "c": _c, "julia": _julia, "excel": _excel}
 )
 """What writes each format, of the formula and the function's name."""

@@ -25,6 +25,12 @@ DERIVED: Mapping[str, Expansion] = types.MappingProxyType(
         "sigmoid": ("inv", "add", 1.0, "exp", "neg", 0),
         "expneg": ("exp", "neg", 0),
         "logabs": ("log", "abs", 0),
+        "step": ("greater", 0, 0.0),
+        "sign": ("sub", "step", 0, "step", "neg", 0),
+        "relu": ("max", 0, 0.0),
+        "ceil": ("neg", "floor", "neg", 0),
+        "cond": ("mul", "step", 0, 1),
+        "unless": ("mul", "sub", 1.0, "step", 0, 1),
     }
 )
 """Every derived operator over primitive ones, and over derived ones that stand above it."""

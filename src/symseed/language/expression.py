@@ -16,6 +16,7 @@ from symseed.language import parsing
 from symseed.language.library import Library
 from symseed.language.row import Row
 from symseed.language.tokens import ALIASES, CONSTANT_NAME, OPERATORS, Token, TokenKind, literal
+from symseed.language.typeset import to_latex
 
 _INFIX = {"add": ("+", 1), "sub": ("-", 1), "mul": ("*", 2), "div": ("/", 2), "pow": ("^", 4)}
 _OPERATOR_NAMES = {*OPERATORS, *ALIASES}
@@ -93,7 +94,9 @@ class Expression:
         words = []
         for token, value in zip(self.tokens, self.constants, strict=True):
             is_constant = token.kind is TokenKind.CONSTANT
-            words.append(f"{CONSTANT_NAME}({value!r})" if is_constant else _name(token, reserved=_OPERATOR_NAMES))
+            words.append(
+                f"{CONSTANT_NAME}({value!r})" if is_constant else written_name(token, reserved=_OPERATOR_NAMES)
+            )
         return " ".join(words)
 
     def __str__(self) -> str:
@@ -108,6 +111,10 @@ class Expression:
     def __repr__(self) -> str:
         """Show the formula."""
         return f"<Expression {self}>"
+
+    def _repr_latex_(self) -> str:
+        """Show the formula typeset in notebooks, its numbers to a few digits."""
+        return f"${to_latex(self)}$"
 
     def _key(self) -> tuple[tuple[Token, ...], tuple[str, ...]]:
         return self.tokens, tuple(value.hex() for value in self.constants)
@@ -181,7 +188,7 @@ class Expression:
         return np.concatenate([self._values(table[:middle]), self._values(table[middle:])])
 
 
-def _name(token: Token, reserved: Collection[str] = ()) -> str:
+def written_name(token: Token, reserved: Collection[str] = ()) -> str:
     """Return a token's name as the parser wants it: variables with unusual or reserved names in backquotes."""
     is_plain = parsing.is_plain(token.name) and token.name not in reserved
     if token.kind is not TokenKind.VARIABLE or is_plain:
@@ -193,7 +200,7 @@ def _infix(token: Token, value: float, arguments: list[tuple[str, int]], literal
     if token.arity == 0:
         number = value if token.kind is TokenKind.CONSTANT else token.value
         if token.kind is TokenKind.VARIABLE:
-            return _name(token), _ATOM
+            return written_name(token), _ATOM
         if token.kind is TokenKind.CONSTANT and number in literals:
             return f"{CONSTANT_NAME}({number!r})", _ATOM
         return repr(number), _NEGATIVE if math.copysign(1.0, number) < 0.0 else _ATOM

@@ -17,7 +17,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from symseed import _core, arithmetic
+from symseed import _core
 from symseed.arrays import Floats
 from symseed.errors import SettingsError
 
@@ -62,7 +62,7 @@ class Function:
     def averaged(cls, call: Callable[..., Any], name: str) -> Function | None:
         """Take a function of two arrays that gives one number: the mean or sum, over all elements, of what it returns.
 
-        None where it cannot be traced, or is something else than such a mean or sum.
+        None if it cannot be traced, or is something else than such a mean or sum.
         """
         first = _PROBE[np.abs(_PROBE) <= _MODERATE_ARGUMENT]
         arguments = (np.tile(first, 2), np.repeat([0.3, -1.2], len(first)))
@@ -85,9 +85,22 @@ class Function:
         count = _arity(call, named) if arity is None else arity
         if count not in (1, 2):
             raise SettingsError(f"`{named}` must be a function of one or two arrays, but it takes {count}.")
-        arguments = (_PROBE,) if count == 1 else (np.tile(_PROBE, 2), _OTHER)
+        arguments = _probes(count)
         values = _tried(call, named, arguments)
         return cls(call, named, count, _traced(call, named, arguments, values))
+
+    def is_operator(self, name: str) -> bool:
+        """Return whether it has the values of an operator of the core that takes as many arguments."""
+        arguments = _probes(self.arity)
+        own, others = (
+            _native(self.call, self.name, self.arity, expansion).values(arguments[0], arguments[-1])
+            for expansion in (self.expansion, (name, *range(self.arity)))
+        )
+        return _same(np.where(np.isfinite(own), own, np.nan), np.where(np.isfinite(others), others, np.nan))
+
+
+def _probes(arity: int) -> tuple[Floats, ...]:
+    return (_PROBE,) if arity == 1 else (np.tile(_PROBE, 2), _OTHER)
 
 
 class Caller:
@@ -282,6 +295,15 @@ class _Traced:
     def __abs__(self) -> _Traced:
         return _step("abs", self)
 
+    def __mod__(self, other: Any) -> _Traced:
+        return _step("mod", self, other)
+
+    def __gt__(self, other: Any) -> _Traced:
+        return _step("greater", self, other)
+
+    def __lt__(self, other: Any) -> _Traced:
+        return _step("greater", other, self)
+
     def mean(self, axis: None = None, dtype: None = None, out: None = None) -> _Traced:
         """Stand for each element, as `Function.averaged` wants it; elsewhere the values tell that this is wrong."""
         if axis is not None or dtype is not None or out is not None:
@@ -335,12 +357,31 @@ _UFUNCS: Mapping[np.ufunc, Callable[..., _Traced]] = {
     np.sqrt: _named("sqrt"),
     np.exp: _named("exp"),
     np.log: _named("log"),
-    np.log2: lambda a: _step("div", _step("log", a), arithmetic.log(2.0)),
-    np.log10: lambda a: _step("div", _step("log", a), arithmetic.log(10.0)),
+    np.log2: _named("log2"),
+    np.log10: _named("log10"),
+    np.log1p: _named("log1p"),
+    np.expm1: _named("expm1"),
     np.sin: _named("sin"),
     np.cos: _named("cos"),
     np.tan: _named("tan"),
     np.tanh: _named("tanh"),
+    np.arcsin: _named("asin"),
+    np.arccos: _named("acos"),
+    np.arctan: _named("atan"),
+    np.arctan2: _named("atan2"),
+    np.sinh: _named("sinh"),
+    np.cosh: _named("cosh"),
+    np.arcsinh: _named("asinh"),
+    np.arccosh: _named("acosh"),
+    np.arctanh: _named("atanh"),
+    np.cbrt: _named("cbrt"),
+    np.hypot: _named("hypot"),
+    np.sign: _named("sign"),
+    np.floor: _named("floor"),
+    np.ceil: _named("ceil"),
+    np.remainder: _named("mod"),
+    np.greater: _named("greater"),
+    np.less: lambda a, b: _step("greater", b, a),
 }
 
 

@@ -1,11 +1,12 @@
-"""Text to tokens: a small grammar of our own. Nothing from outside is ever run as code.
+"""Parser of formulas: text to tokens, by a small grammar. No text is ever executed.
 
     sum     = product {("+" | "-") product}          product = signed {("*" | "/") signed}
     signed  = "-" signed | power                     power   = atom ["^" signed]
     atom    = number | name | `any name` | name "(" sum {"," sum} ")" | "(" sum ")"
 
-`**` is `^`. `const(-2.5)` is a fitted constant of that value, `const` one of 1. A minus directly before a number
-belongs to the number, except where `^` follows (`-2^x` is `-(2^x)`).
+`**` is `^`, and `where(c, a, b)` is `cond(c, a) + unless(c, b)`. `const(-2.5)` is a fitted constant of that value,
+`const` one of 1. A minus directly before a number belongs to the number, except if `^` follows (`-2^x` is `-(2^x)`).
+`pi` is the number if no column has that name.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ from symseed.language.tokens import ALIASES, CONSTANT_NAME, TokenKind
 from symseed.text import for_message
 
 MAX_TEXT = 20_000
-"""Longest text, in characters; over a library of long names, as many times the longest as there may be tokens."""
+"""Longest text, in characters; if names are long, `MAX_TOKENS` times the longest name. Chosen by hand."""
 MAX_TOKENS = 2_000
-"""Largest expression, in tokens."""
+"""Largest expression, in tokens: chosen by hand."""
 MAX_DIGITS = 60
-"""Longest number, in characters."""
+"""Longest number, in characters: a float64 needs 24. Chosen by hand."""
 _LONG_NAME = 100
+"""Length of a name, in characters, above which texts may be longer than `MAX_TEXT`: chosen by hand."""
 
 _NAME = re.compile(r"[^\W\d]\w*")
 _LEXEME = re.compile(
@@ -48,13 +50,13 @@ class _Lexeme:
     place: int
 
     def is_symbol(self, symbol: str) -> bool:
-        """Tell a symbol from a variable of that name in backquotes."""
+        """Return whether this is the symbol, and not a variable of that name in backquotes."""
         return self.kind == "symbol" and self.text == symbol
 
 
 @dataclass(slots=True)
 class _Pending:
-    """An operator or an open bracket that waits for its end."""
+    """An operator whose right argument is not finished, or an open parenthesis."""
 
     symbol: str
     place: int
@@ -108,10 +110,10 @@ def names_in(text: str, longest_name: int = 0) -> set[str]:
 
 
 def _lex(text: str, longest_name: int = 0) -> list[_Lexeme]:
-    # Names are the user's own and may be of any length; what we write of them must read back.
+    # Names of columns may have any length, and every formula that symseed writes must be readable.
     most = MAX_TEXT if longest_name <= _LONG_NAME else MAX_TOKENS * longest_name
     if len(text) > most:
-        raise ParseError(f"An expression is at most {most} characters, but this text has {len(text)}.")
+        raise ParseError(f"A formula must have at most {most} characters, but this text has {len(text)}.")
     return [*_lexemes(text), _Lexeme("end", "", len(text))]
 
 
@@ -157,7 +159,7 @@ def _number(lexeme: _Lexeme, text: str) -> float:
 
 def _check_size(tokens: Sized) -> None:
     if len(tokens) > MAX_TOKENS:
-        raise ParseError(f"An expression is at most {MAX_TOKENS} tokens, but this one is larger.")
+        raise ParseError(f"A formula must have at most {MAX_TOKENS} tokens, but this one has more.")
 
 
 def _error(text: str, at: _Lexeme, expected: str) -> ParseError:
@@ -167,7 +169,7 @@ def _error(text: str, at: _Lexeme, expected: str) -> ParseError:
 
 
 class _Reader:
-    """One text on its way to tokens: finished operands, and what waits for its end."""
+    """State of a parse: finished operands, and pending operators and parentheses."""
 
     def __init__(self, text: str, library: Library) -> None:
         self.text = text
@@ -198,7 +200,7 @@ class _Reader:
         return result
 
     def _operand(self, i: int) -> tuple[int, bool]:
-        """Read what may stand where an operand is due; return how many lexemes that was, and what is due next."""
+        """Read an operand or what may precede one; return the number of lexemes, and whether an operand must follow."""
         lexeme = self.lexemes[i]
         if _is_negated(self.lexemes, i):
             self._push(self.number(-_number(self.lexemes[i + 1], self.text), lexeme))
@@ -228,7 +230,7 @@ class _Reader:
         lexeme = self.lexemes[i]
         symbol = lexeme.text if lexeme.kind == "symbol" else ""
         if symbol in _BINDING:
-            # `^` takes from the right, the others from the left.
+            # `^` is right-associative, the others are left-associative.
             self._reduce(_BINDING[symbol] + (symbol == "^"))
             self.pending.append(_Pending(symbol, lexeme.place))
             return 1, True
@@ -247,23 +249,40 @@ class _Reader:
         raise _error(self.text, lexeme, "an operator, `)` or the end")
 
     def _reduce(self, binding: int) -> None:
-        """Finish the pending operators that bind at least this tightly, down to the last open bracket."""
+        """Apply the pending operators that bind at least this tightly, back to the last open parenthesis."""
         while self.pending and self.pending[-1].symbol != "(" and _BINDING[self.pending[-1].symbol] >= binding:
             done = self.pending.pop()
             self._apply(_NAMES[done.symbol], 1 if done.symbol == "neg" else 2, done.place)
 
     def _call(self, bracket: _Pending) -> None:
         assert bracket.function is not None, "only calls come here"
+        if bracket.function == "where" and "where" not in self.operators:
+            self._where(bracket)
+            return
         self._apply(ALIASES.get(bracket.function, bracket.function), bracket.arguments, bracket.place)
 
+    def _where(self, bracket: _Pending) -> None:
+        """Read `where(c, a, b)` as `cond(c, a) + unless(c, b)`."""
+        if bracket.arguments != 3:
+            raise ParseError(
+                f"`where` at character {bracket.place + 1} takes 3 arguments, but has {bracket.arguments}."
+            )
+        last = self.operands.pop()
+        condition = self.operands[-2]
+        self._apply("cond", 2, bracket.place)
+        self._push(condition)
+        self._push(last)
+        self._apply("unless", 2, bracket.place)
+        self._apply("add", 2, bracket.place)
+
     def prefix_word(self, i: int) -> tuple[int, Row]:
-        """Read one token of prefix text; return how many lexemes that was, and the token."""
+        """Read one token of prefix text; return the number of lexemes, and the token."""
         lexeme = self.lexemes[i]
         if self._is_valued_constant(i):
             return self._valued_constant(i)
         if lexeme.kind == "number":
             return 1, self.number(_number(lexeme, self.text), lexeme)
-        if lexeme.is_symbol("-"):  # the sign of a number that it touches, else `sub`
+        if lexeme.is_symbol("-"):  # the sign of a number directly after it, otherwise `sub`
             following = self.lexemes[i + 1]
             if following.kind == "number" and following.place == lexeme.place + 1:
                 return 2, self.number(-_number(following, self.text), lexeme)
@@ -274,7 +293,7 @@ class _Reader:
         return lexeme.kind == "name" and lexeme.text == CONSTANT_NAME and self.lexemes[i + 1].is_symbol("(")
 
     def _valued_constant(self, i: int) -> tuple[int, Row]:
-        """Read `const(2.5)`; return how many lexemes that was, and the token."""
+        """Read `const(2.5)`; return the number of lexemes, and the token."""
         is_negative = self.lexemes[i + 2].is_symbol("-")
         place = i + 2 + is_negative
         value = _number(self.lexemes[place], self.text)
@@ -302,9 +321,9 @@ class _Reader:
         self.operands.append(operand)
 
     def word(self, lexeme: _Lexeme, *, only_terminals: bool = False) -> Row:
-        """Return the token that a name stands for; x1, x2, ... are the columns where no column has that name.
+        """Return the token that a name stands for; x1, x2, ... are columns by number, unless a column has that name.
 
-        Where both an operator and a variable may stand, a bare name is the operator, one in backquotes the variable.
+        If a name could be an operator or a variable, it is the operator; in backquotes it is the variable.
         """
         name = lexeme.text
         if lexeme.kind == "name" and name == CONSTANT_NAME:
@@ -314,6 +333,8 @@ class _Reader:
             return Row.leaf(self.operators[canonical])
         if lexeme.kind != "symbol" and name in self.variables:
             return Row.leaf(self.variables[name])
+        if lexeme.kind == "name" and name == "pi":
+            return self.number(math.pi, lexeme)
         place = re.fullmatch(r"x([1-9]\d{0,5})", name)
         if place and int(place[1]) <= len(self.columns):
             return Row.leaf(self.columns[int(place[1]) - 1])
@@ -322,7 +343,7 @@ class _Reader:
         raise _error(self.text, lexeme, f"{wanted} ({known}{', ...' if len(self.columns) > 10 else ''})")
 
     def number(self, value: float, lexeme: _Lexeme) -> Row:
-        """Return the literal of that value, or else a constant."""
+        """Return the literal of that value, or a constant if there is no such literal."""
         if value in self.literals:
             return Row.leaf(self.literals[value])
         if self.constant_id is None:

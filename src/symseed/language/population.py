@@ -1,6 +1,6 @@
-"""Populations: many formulas as one block of arrays, which are sampled, varied, scored and learnt from.
+"""Populations: many formulas as one block of arrays, on which sampling, variation, scoring and training work.
 
-Axis letters: N rows, L positions in a row. Trees, parents, strings are derived from the block, never stored beside it.
+Axis letters: N rows, L positions in a row. Trees, parents and texts are computed from the block and never stored.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Constants: TypeAlias = npt.NDArray[np.float64]
 class Population:
     """N expressions of one library, in prefix order; arrays are read-only.
 
-    `constants[i, j]` is the value of the constant at position j of row i, NaN where there is none: the same slice moves
+    `constants[i, j]` is the value of the constant at position j of row i, NaN for other tokens: the same slice moves
     tokens and constants. Build one with `Population.of` or `Population.from_expressions`.
     """
 
@@ -44,10 +44,10 @@ class Population:
         lengths: npt.ArrayLike,
         constants: npt.ArrayLike | None = None,
     ) -> Population:
-        """Check and copy arrays; constants that are not given are 1.
+        """Check and copy arrays; without `constants`, each constant is 1.
 
         Raises:
-            DataError: where shapes do not match, or a row is not one complete expression of the library.
+            DataError: if shapes do not match, or a row is not one complete expression of the library.
         """
         given = _integers(tokens, "tokens")
         sizes = _integers(lengths, "lengths")
@@ -62,7 +62,7 @@ class Population:
             )
         inside = np.arange(given.shape[1]) < sizes[:, None]
         if np.any(inside & ((given < 0) | (given >= len(library)))):
-            raise DataError(f"Each token must be an id of the library (0 to {len(library) - 1}).")
+            raise DataError(f"Each token must be an id of the library, from 0 to {len(library) - 1}.")
         ids = np.where(inside, given.astype(np.uint16), np.uint16(library.pad))
         arity = np.append(library.arities, 0)[np.where(inside, ids, len(library))]
         open_slots = 1 + np.cumsum(np.where(inside, arity - 1, 0), axis=1)
@@ -81,7 +81,7 @@ class Population:
 
     @classmethod
     def wrap(cls, library: Library, tokens: TokenIds, lengths: Lengths, constants: Constants) -> Population:
-        """Take arrays that are known to be right and that nobody else holds."""
+        """Wrap arrays without a check or a copy; they must be valid, and no other code may change them."""
         for array in (tokens, lengths, constants):
             array.setflags(write=False)
         return cls(library, tokens, lengths, constants)
@@ -90,15 +90,15 @@ class Population:
     def from_expressions(cls, expressions: Sequence[Expression]) -> Population:
         """Build a population from expressions of one library, at least one."""
         if not expressions:
-            raise DataError("A population is built from at least one expression, but none was given.")
+            raise DataError("A population needs at least one expression, but none was given.")
         library = expressions[0].library
         if any(expression.library != library for expression in expressions):
-            raise DataError("The expressions of a population must share one library.")
+            raise DataError("The expressions of a population must share one library, but these have several.")
         return cls.of_rows(library, [expression.row for expression in expressions])
 
     @classmethod
     def of_rows(cls, library: Library, rows: Sequence[Row]) -> Population:
-        """Take rows that are known to be right, at least one."""
+        """Build a population from at least one valid row; rows are not checked."""
         lengths = np.fromiter([len(row.ids) for row in rows], dtype=np.int32, count=len(rows))
         inside = np.arange(lengths.max()) < lengths[:, None]
         tokens = np.full(inside.shape, library.pad, dtype=np.uint16)
@@ -112,34 +112,34 @@ class Population:
         return len(self.tokens)
 
     def __getitem__(self, row: int) -> Expression:
-        """Return one row for human eyes."""
+        """Return one row as an expression."""
         return Expression(self.library, self.row(row))
 
     def row(self, row: int) -> Row:
-        """Return one row as a value."""
+        """Return one row as a `Row`, without its library."""
         length = self.lengths[row]
         return Row(tuple(self.tokens[row, :length].tolist()), tuple(self.constants[row, :length].tolist()))
 
     @property
     def rows(self) -> list[Row]:
-        """All rows as values; `of_rows` takes them back."""
+        """All rows; `of_rows` is the inverse."""
         return [self.row(row) for row in range(len(self))]
 
     def __iter__(self) -> Iterator[Expression]:
-        """Give the rows one by one."""
+        """Yield the rows as expressions."""
         return (self[row] for row in range(len(self)))
 
     def __reduce__(self) -> tuple[Callable[..., Population], tuple[object, ...]]:
-        """Pickle what it is made of; the arrays stay read-only."""
+        """Pickle the fields; the arrays stay read-only."""
         return Population.wrap, (self.library, self.tokens, self.lengths, self.constants)
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return it as arrays by name, for a checkpoint."""
+        """Return the arrays by name, for a checkpoint."""
         return {"tokens": self.tokens, "lengths": self.lengths, "constants": self.constants}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]], library: Library) -> Population:
-        """Return what `to_arrays` gave, checked."""
+        """Build a population from the arrays of `to_arrays`, with checks."""
         return cls.of(library, arrays["tokens"], arrays["lengths"], arrays["constants"])
 
     def take(self, rows: npt.ArrayLike) -> Population:
@@ -149,17 +149,17 @@ class Population:
         return self.wrap(self.library, self.tokens[chosen], self.lengths[chosen], self.constants[chosen])
 
     def with_constants(self, constants: Constants) -> Population:
-        """Return the same rows with other constants, as a fit gives them."""
+        """Return the same rows with other constants, such as fitted ones."""
         return self.wrap(self.library, self.tokens, self.lengths, constants)
 
     @staticmethod
     def concatenate(populations: Sequence[Population]) -> Population:
         """Return all rows of several populations of one library, in order."""
         if not populations:
-            raise DataError("At least one population is needed to put together, but none was given.")
+            raise DataError("`concatenate` needs at least one population, but none was given.")
         library = populations[0].library
         if any(population.library != library for population in populations):
-            raise DataError("Populations that are put together must share one library.")
+            raise DataError("Populations to concatenate must share one library, but these have several.")
         width = max(population.tokens.shape[1] for population in populations)
 
         def widened(array: npt.NDArray[np.generic], fill: float) -> npt.NDArray[np.generic]:
@@ -175,10 +175,12 @@ class Population:
         )
 
     def check_library(self, library: Library, owner: str) -> None:
-        """Refuse a population whose ids mean something else to its user."""
-        # The same object nearly always: comparing all tokens would cost more than scoring a few rows.
+        """Refuse a population of another library, whose ids have other meanings."""
+        # Nearly always the same object; comparing all tokens would cost more than scoring a few rows.
         if self.library is not library and self.library != library:
-            raise SettingsError(f"The population has another library than the {owner}. Build both from one.")
+            raise SettingsError(
+                f"The population and the {owner} must share one library, but theirs differ. Build both from one."
+            )
 
     @property
     def complexity(self) -> npt.NDArray[np.int64]:
@@ -188,7 +190,7 @@ class Population:
 
     @property
     def fingerprints(self) -> npt.NDArray[np.uint64]:
-        """128 bits for each row, (N, 2): equal rows have equal ones."""
+        """A hash of 128 bits for each row, (N, 2): equal rows have equal hashes."""
         return _core.fingerprints(self.library.vocabulary, self.tokens, self.lengths, self.constants)
 
 

@@ -78,9 +78,24 @@ ALIASES: Mapping[str, str] = types.MappingProxyType(
         "log_abs": "logabs",
         "logistic": "sigmoid",
         "exp_neg": "expneg",
+        "arcsin": "asin",
+        "arccos": "acos",
+        "arctan": "atan",
+        "arctan2": "atan2",
+        "arcsinh": "asinh",
+        "arccosh": "acosh",
+        "arctanh": "atanh",
+        "tgamma": "gamma",
+        "signum": "sign",
+        "heaviside": "step",
+        "ceiling": "ceil",
+        "remainder": "mod",
     }
 )
 """Names that other tools give to our operators."""
+
+FAMILIES: Mapping[str, tuple[str, ...]] = types.MappingProxyType({"where": ("cond", "unless")})
+"""Names that stand for several operators: `where(c, a, b)` is `cond(c, a) + unless(c, b)`, of two arguments each."""
 
 CONSTANT_NAME = "const"
 
@@ -91,6 +106,10 @@ CUSTOM_COMPLEXITY = 4
 def operator(name: str) -> Token:
     """Return the operator of that name or alias."""
     canonical = ALIASES.get(name, name)
+    if name in FAMILIES:
+        raise SettingsError(
+            f"`{name}` is not one operator. Give those that it is made of: {', '.join(FAMILIES[name])}."
+        )
     if canonical not in OPERATORS:
         raise SettingsError(
             f"`{name}` is not an operator. Expected one of {', '.join(OPERATORS)}, or an alias: {', '.join(ALIASES)}."
@@ -101,6 +120,8 @@ def operator(name: str) -> Token:
 def custom(function: Callable[..., Any], *, name: str | None = None, arity: int | None = None) -> Token:
     """Return an operator from a function of one or two arrays, after a check of the function.
 
+    A function that has the name of an operator and its values, such as `np.arctan`, is that operator.
+
     Args:
         function: elementwise function, whose result has the shape of its argument.
         name: name in formulas; by default the function's own.
@@ -110,7 +131,10 @@ def custom(function: Callable[..., Any], *, name: str | None = None, arity: int 
         SettingsError: saying what such a function must do, and what this one did.
     """
     tried = Function.of(function, name, arity)
-    if tried.name in OPERATORS or tried.name in ALIASES or tried.name == CONSTANT_NAME:
+    known = OPERATORS.get(ALIASES.get(tried.name, tried.name))
+    if known is not None and known.arity == tried.arity and tried.is_operator(known.name):
+        return known
+    if tried.name in {*OPERATORS, *ALIASES, *FAMILIES, CONSTANT_NAME}:
         raise SettingsError(
             f"`{tried.name}` is the name of an operator that there is. Give that as text, or your own another name."
         )

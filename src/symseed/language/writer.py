@@ -55,13 +55,13 @@ class Writer:
         return Row.joined((Row.leaf(self._ids[name]), *arguments))
 
     def total(self, terms: Sequence[Row]) -> Row:
-        """Write a sum; 0 where there are no terms."""
+        """Write a sum; 0 if there are no terms."""
         if not terms:
             return self.number(0.0)
         return functools.reduce(lambda left, term: self.apply("add", left, term), terms)
 
     def product(self, factors: Sequence[Row]) -> Row:
-        """Write a product; 1 where there are no factors."""
+        """Write a product; 1 if there are no factors."""
         if not factors:
             return self.number(1.0)
         return functools.reduce(lambda left, factor: self.apply("mul", left, factor), factors)
@@ -92,7 +92,7 @@ class Writer:
         return Population.of_rows(self.library, parts)
 
     def row(self, expression: Expression) -> Row | None:
-        """Return an expression of another library as a part; None where it has tokens that this one lacks."""
+        """Return an expression of another library as a part; None if it has tokens that this one lacks."""
         own = {(token.kind, token.name): i for i, token in enumerate(self.library.tokens)}
         ids = tuple(own.get((token.kind, token.name), -1) for token in expression.tokens)
         return None if -1 in ids else Row(ids, expression.constants)

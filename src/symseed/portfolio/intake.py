@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from symseed.assembly import fitted, refitted, simplified
+from symseed.assembly import converged, first_laws, fitted, refitted, simplified
 from symseed.data import Dataset
 from symseed.language import Population, Row, Writer
-from symseed.portfolio.pool import Pool
+from symseed.portfolio.pool import Pool, judged
+from symseed.portfolio.progress import Stage
+from symseed.portfolio.record import TurnRecord
 from symseed.scoring.description import description_lengths
+from symseed.search import Part
 from symseed.search.budget import Timer, in_time
 from symseed.space import Constraint, SearchSpace
 
@@ -18,6 +22,24 @@ _SAME_LENGTH = 1e-6
 """Nats by which two descriptions may differ and count as equally long: rounding."""
 _FITTED_AT_ONCE = 16
 """Formulas that are fitted between two looks at the clock: chosen by hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class IntakeSettings:
+    """What formulas are taken in, and what becomes of them."""
+
+    longest: int
+    """Most tokens of a formula that is taken in."""
+    longest_known: int
+    """Most tokens of a formula that the user gave to begin with."""
+    constraints: tuple[Constraint, ...]
+    """Constraints that every formula must meet."""
+    reduced: int
+    """Number of formulas simplified per call of `take`: those of the shortest description."""
+    simple_numbers: bool
+    """Whether constants are replaced by simple numbers where the data cannot distinguish the two."""
+    constants: bool
+    """Whether formulas may hold fitted constants; if not, they are kept as they were found."""
 
 
 class Intake:
@@ -28,34 +50,44 @@ class Intake:
         writer: Writer,
         dataset: Dataset,
         timer: Timer,
+        record: TurnRecord,
+        settings: IntakeSettings,
         *,
-        longest: int,
-        longest_known: int,
-        constraints: tuple[Constraint, ...],
-        reduced: int,
-        simple_numbers: bool,
+        sample: Dataset,
+        begins: Callable[[Stage], None],
     ) -> None:
         """Begin with an empty pool.
 
         Args:
-            longest: most tokens of a formula that is taken in.
-            longest_known: most tokens of a formula that the user gave to begin with.
-            constraints: constraints that every formula must meet.
-            reduced: number of formulas simplified per call of `take`: those of the shortest description.
-            simple_numbers: whether constants are replaced by simple numbers where the data cannot distinguish the two.
+            record: is told what each formula becomes.
+            sample: some of the samples, on which simple numbers for the front are sought.
+            begins: called before a step that takes time.
         """
         self.pool = Pool(writer, dataset)
         self.charged = 0
         """Number of formulas taken in, which count against the budget."""
-        self._writer, self._dataset, self._timer = writer, dataset, timer
-        self._longest, self._simplified, self._simple_numbers = longest, reduced, simple_numbers
-        self._legal = SearchSpace(writer.library, 1, max(longest, longest_known), constraints) if constraints else None
+        self._writer, self._dataset, self._sample, self._timer = writer, dataset, sample, timer
+        self._record, self._settings, self._begins = record, settings, begins
+        longest = max(settings.longest, settings.longest_known)
+        self._legal = SearchSpace(writer.library, 1, longest, settings.constraints) if settings.constraints else None
+
+    def begin(self) -> None:
+        """Note the formulas that need no search."""
+        if self._dataset.deviation == 0.0 or not self._settings.constants:
+            return
+        laws = first_laws(self._writer, self._dataset, longest=self._settings.longest)
+        if laws:
+            fitted_laws = self._fitted(self._writer.population(self._record.found(laws, Part.ASSEMBLY))).rows
+            for law, row in zip(laws, fitted_laws, strict=True):
+                self._record.became(law, row)
+            self.note(fitted_laws)
 
     def take(self, rows: Sequence[Row]) -> None:
         """Fit formulas, and simplify and keep those of the shortest description."""
-        short = self.possible([row for row in dict.fromkeys(rows) if len(row) <= self._longest])
+        short = self.possible([row for row in dict.fromkeys(rows) if len(row) <= self._settings.longest])
         if short:
             self.charged += len(short)
+            self._begins(Stage.SIMPLIFYING)
             self._keep_simplified(self._shortest(short))
 
     def possible(self, rows: Sequence[Row]) -> list[Row]:
@@ -69,16 +101,55 @@ class Intake:
         """Judge formulas as they are, and keep those that are the best of their length."""
         self.pool.add(self.possible(rows))
 
+    def note(self, rows: Sequence[Row]) -> None:
+        """Judge formulas as they are, and note those that are the best of their length for the front."""
+        short = self.possible([row for row in dict.fromkeys(rows) if len(row) <= self._settings.longest])
+        begins = in_time(range(0, len(short), _FITTED_AT_ONCE), self._timer.is_late)
+        for begin in begins:
+            self.pool.note(judged(self._writer, short[begin : begin + _FITTED_AT_ONCE], self._dataset))
+
+    def polish(self) -> None:
+        """Fit the constants of the front, with simple numbers if these are asked for, as long as there is time.
+
+        Formulas that were taken in stay unchanged: they were fitted and simplified then.
+        """
+        if not self._settings.constants:
+            return
+        self._begins(Stage.SIMPLIFYING)
+        is_late, done = self._timer.is_late, set[Row]()
+        while waiting := [formula for formula in self.pool.noted_on_front() if formula.expression.row not in done]:
+            for formula in in_time(waiting, is_late):
+                row = converged(self._writer, formula.expression.row, self._dataset, is_late=is_late)
+                self._record.became(formula.expression.row, row)
+                self.pool.replace(formula, judged(self._writer, self.possible([row]), self._dataset))
+                done.add(row)
+            if is_late():
+                return
+        for formula in in_time(self.pool.noted_on_front() if self._settings.simple_numbers else [], is_late):
+            # A few samples suggest simple numbers, which all samples then judge: on all it would take minutes.
+            row = simplified(self._writer, formula.expression.row, self._sample, is_late=is_late)
+            row = converged(self._writer, row, self._dataset, is_late=is_late)
+            self._record.became(formula.expression.row, row)
+            found = judged(self._writer, self.possible([row]), self._dataset)
+            self.pool.note(new for new in found if new.description < formula.description)
+
     def _shortest(self, rows: Sequence[Row]) -> list[Row]:
-        """The formulas of the shortest description, each unchanged or fitted, whichever is shorter."""
+        """The formulas of the shortest description, each unchanged or fitted, whichever is shorter.
+
+        The others are noted.
+        """
         # Unchanged formulas compete because fitting would move their simple numbers.
         given = self._writer.population(rows)
         forms = [self._fitted(given), given]
         lengths = np.stack([description_lengths(form, self._dataset) for form in forms])
         shorter = (lengths[1] < lengths[0] - _SAME_LENGTH).astype(int)
         least = lengths.min(axis=0)
-        order = np.argsort(least, kind="stable")[: self._simplified]
-        return [forms[shorter[i]].row(int(i)) for i in order if np.isfinite(least[i])]
+        order = [int(i) for i in np.argsort(least, kind="stable") if np.isfinite(least[i])]
+        best = [forms[shorter[i]].row(i) for i in order]
+        for i, row in zip(order, best, strict=True):
+            self._record.became(rows[i], row)
+        self.note(best)
+        return best[: self._settings.reduced]
 
     def _fitted(self, given: Population) -> Population:
         """Rows with their constants fitted until time is up; the rows after that are unchanged."""
@@ -94,8 +165,18 @@ class Intake:
     def _keep_simplified(self, rows: Sequence[Row]) -> None:
         """Keep formulas refitted, and again with simple numbers; once time is up, keep them unchanged."""
         is_late = self._timer.is_late
-        if is_late():
+        if is_late() or not self._settings.constants:
             self.pool.add(rows)
-        self.keep([refitted(self._writer, row, self._dataset) for row in in_time(rows, is_late)])
-        if self._simple_numbers:
-            self.keep([simplified(self._writer, row, self._dataset, is_late=is_late) for row in in_time(rows, is_late)])
+        if not self._settings.constants:
+            return
+        self._keep_as(rows, lambda row: refitted(self._writer, row, self._dataset))
+        if self._settings.simple_numbers:
+            self._keep_as(rows, lambda row: simplified(self._writer, row, self._dataset, is_late=is_late))
+
+    def _keep_as(self, rows: Sequence[Row], change: Callable[[Row], Row]) -> None:
+        """Keep what formulas become by a change, as long as there is time."""
+        changed = []
+        for row in in_time(rows, self._timer.is_late):
+            changed.append(change(row))
+            self._record.became(row, changed[-1])
+        self.keep(changed)

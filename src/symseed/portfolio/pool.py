@@ -1,4 +1,4 @@
-"""The formulas found so far: the best of each length, judged by description length, and the choice among them."""
+"""The formulas found so far: the best of each length, judged by description length, and the selected one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from symseed.language.row import Row
 from symseed.language.tokens import TokenKind
 from symseed.language.writer import Writer
 from symseed.scoring import simple_numbers
-from symseed.scoring.description import description_lengths, shortest
+from symseed.scoring.description import EVIDENCE, description_lengths, shortest
 from symseed.scoring.evaluation import evaluate
 
 SOLVED_NMSE = 1e-20
@@ -30,7 +30,7 @@ class Formula:
     mean_square: float
     """Mean of the squared errors; for another loss, the squared error of equal loss (`data/losses.py`)."""
     description: float
-    """Description length: nats of the formula and of the data given it. The smallest is the choice."""
+    """Description length: nats of the formula and of the data given it. The formula with the smallest is selected."""
 
 
 Kept = TypeVar("Kept")
@@ -39,41 +39,59 @@ Kept = TypeVar("Kept")
 def pareto(
     items: Iterable[Kept], choice: Kept, formula_of: Callable[[Kept], Formula], *, least_gain: float = 0.0
 ) -> list[Kept]:
-    """Return the Pareto front: of each length the shortest description, where it errs less than all shorter ones.
+    """Return the Pareto front: of each length the shortest description that errs less than all shorter formulas.
 
     Args:
         items: candidates; `formula_of` gives the formula of each.
         choice: the chosen formula, which is on the front whatever its error.
         least_gain: share of the error by which a longer formula must be better.
     """
-    by_size = {len(formula_of(choice).expression): choice}
+    by_size: dict[int, list[Kept]] = {}
     for item in items:
-        formula = formula_of(item)
-        known = by_size.get(len(formula.expression))
-        if known is None or (known is not choice and formula.description < formula_of(known).description):
-            by_size[len(formula.expression)] = item
+        by_size.setdefault(len(formula_of(item).expression), []).append(item)
+    by_size[len(formula_of(choice).expression)] = [choice]
     front: list[Kept] = []
     least = math.inf
     for size in sorted(by_size):
-        error = formula_of(by_size[size]).mean_square
-        if error < least * (1.0 - least_gain) or by_size[size] is choice:
-            front.append(by_size[size])
-            least = min(least, error)
+        limit = least * (1.0 - least_gain)
+        better = [item for item in by_size[size] if item is choice or formula_of(item).mean_square < limit]
+        if better:
+            best = min(better, key=lambda item: formula_of(item).description)
+            front.append(best)
+            least = min(least, formula_of(best).mean_square)
     return front
 
 
+def judged(writer: Writer, rows: Sequence[Row], dataset: Dataset) -> list[Formula]:
+    """Return formulas with their errors and description lengths on some data; those without a value are left out."""
+    if not rows:
+        return []
+    population = writer.population(rows)
+    errors = dataset.mean_squares(evaluate(population, dataset).error)
+    lengths = description_lengths(population, dataset)
+    return [
+        Formula(population[int(row)], float(errors[row]), float(lengths[row]))
+        for row in np.flatnonzero(np.isfinite(lengths))
+    ]
+
+
 class Pool:
-    """The best formula of each length, and the one of the shortest description."""
+    """The best formulas of each length, and the one of the shortest description.
+
+    Formulas that are added are material for assembly too. Formulas that are only noted are not: they fill the front.
+    The choice is made among all.
+    """
 
     def __init__(self, writer: Writer, dataset: Dataset) -> None:
         self._writer, self._dataset = writer, dataset
         self._by_length: dict[int, Formula] = {}
+        self._noted = _OfEachLength()
         self._number: Formula | None = None  # the best constant formula
         self._fallback: Formula | None = None
 
     def add(self, parts: Sequence[Row]) -> None:
         """Judge formulas, and keep those that are the best of their length."""
-        for formula in self._judged(parts):
+        for formula in judged(self._writer, parts, self._dataset):
             size = len(formula.expression)
             known = self._by_length.get(size)
             if known is None or formula.description < known.description:
@@ -82,25 +100,38 @@ class Pool:
             if is_number and (self._number is None or formula.description < self._number.description):
                 self._number = formula
 
+    def note(self, formulas: Iterable[Formula]) -> None:
+        """Keep formulas that were judged on these data for the front, where they are the best of their length.
+
+        Formulas with a part of constants alone are left out, as a number says the same, and so are those with a
+        constant too small for the data, which does nothing or stands for something else.
+        """
+        least = 1.0 / self._dataset.largest_constant
+        self._noted.add(
+            formula
+            for formula in formulas
+            if not _has_constant_part(formula.expression)
+            and not any(0.0 < abs(value) < least for value in formula.expression.constants)
+        )
+
+    def replace(self, noted: Formula, formulas: Sequence[Formula]) -> None:
+        """Note formulas in the place of one that was noted, even if they are worse."""
+        self._noted.remove(noted)
+        self.note(formulas)
+
     def fall_back_on(self, part: Row) -> None:
         """Set the formula that is chosen while the pool is empty; it is not on the front."""
-        self._fallback = next(iter(self._judged([part])), None)
-
-    def _judged(self, parts: Sequence[Row]) -> list[Formula]:
-        if not parts:
-            return []
-        population = self._writer.population(parts)
-        errors = self._dataset.mean_squares(evaluate(population, self._dataset).error)
-        lengths = description_lengths(population, self._dataset)
-        return [
-            Formula(population[int(row)], float(errors[row]), float(lengths[row]))
-            for row in np.flatnonzero(np.isfinite(lengths))
-        ]
+        self._fallback = next(iter(judged(self._writer, [part], self._dataset)), None)
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """All formulas as rows."""
+        """All formulas that were added, as rows."""
         return tuple(formula.expression.row for formula in self._by_length.values())
+
+    @property
+    def noted(self) -> tuple[Row, ...]:
+        """All formulas that were only noted, as rows."""
+        return self._noted.rows
 
     @property
     def number(self) -> Row:
@@ -111,34 +142,120 @@ class Pool:
 
     @property
     def best(self) -> Formula | None:
-        """The formula of the shortest description, or the constant formula where that is as good."""
-        if not self._by_length:
-            return self._fallback
-        formulas = [*self._by_length.values(), *([] if self._number is None else [self._number])]
+        """The formula of the shortest description, or the constant formula where that is as good.
+
+        A formula that was only noted must be shorter by `EVIDENCE`, and is never chosen over one without an error.
+        """
+        noted = min(self._noted.formulas, key=_by_description, default=None)
+        formulas = list(self._by_length.values())
+        if not formulas:
+            return self._fallback if noted is None else noted
+        if self._number is not None:
+            formulas.append(self._number)
         lengths = [formula.description for formula in formulas]
-        return formulas[shortest(lengths, [formula is self._number for formula in formulas])]
+        best = formulas[shortest(lengths, [formula is self._number for formula in formulas])]
+        if noted is None or self._is_solution(best) or noted.description >= best.description - EVIDENCE:
+            return best
+        return noted
 
     def shortest(self, count: int) -> list[Formula]:
-        """Return the `count` formulas of the shortest description."""
+        """Return the `count` formulas of the shortest description among those that were added."""
         return sorted(self._by_length.values(), key=lambda formula: formula.description)[:count]
 
     def front(self) -> tuple[Formula, ...]:
-        """Return the Pareto front, with the choice on it."""
-        best = self.best
-        return () if best is None or not self._by_length else tuple(pareto(self._by_length.values(), best, _itself))
+        """Return the Pareto front, with the selected formula on it.
+
+        Formulas that err more than a constant are left out, and noted ones that are shorter than the selected one
+        without enough evidence.
+        """
+        best, number = self.best, self._number
+        if best is None or not self._all:
+            return ()
+        longer = (formula for formula in self._noted.formulas if formula.description >= best.description)
+        formulas = [*self._by_length.values(), *longer]
+        useful = [formula for formula in formulas if number is None or formula.mean_square < number.mean_square]
+        return tuple(pareto([*useful, *([] if number is None else [number])], best, _itself))
+
+    def noted_on_front(self) -> list[Formula]:
+        """Return the formulas of the front that were only noted."""
+        return [formula for formula in self.front() if formula not in self._by_length.values()]
+
+    @property
+    def _all(self) -> list[Formula]:
+        return [*self._by_length.values(), *self._noted.formulas]
 
     @property
     def is_solved(self) -> bool:
-        """Whether the choice has no error but rounding, and few fitted constants for the number of samples."""
-        if self.best is None or not self._by_length:
-            return False
+        """Whether the selected formula has no error but rounding, and few fitted constants for that many samples."""
+        best = self.best
+        return best is not None and bool(self._all) and self._is_solution(best)
+
+    def _is_solution(self, formula: Formula) -> bool:
         if self._dataset.deviation == 0.0:
             return True
-        small = self.best.mean_square <= SOLVED_NMSE * self._dataset.deviation * self._dataset.deviation
-        values = [value for value in self.best.expression.constants if not np.isnan(value)]
+        small = formula.mean_square <= SOLVED_NMSE * self._dataset.deviation * self._dataset.deviation
+        values = [value for value in formula.expression.constants if not np.isnan(value)]
         fitted = sum(simple_numbers.cost(value) is None for value in values)
         return small and fitted <= max(1, len(self._dataset) // 4)
 
 
 def _itself(formula: Formula) -> Formula:
     return formula
+
+
+def best_of_each_length(formulas: Iterable[Formula]) -> tuple[Row, ...]:
+    """Return of each length the formula of the shortest description, and that of the smallest error."""
+    best = _OfEachLength()
+    best.add(formulas)
+    return best.rows
+
+
+class _OfEachLength:
+    """Of each length, the formula of the shortest description, and that of the smallest error."""
+
+    def __init__(self) -> None:
+        self._shortest: dict[int, Formula] = {}
+        self._nearest: dict[int, Formula] = {}
+
+    def add(self, formulas: Iterable[Formula]) -> None:
+        for formula in formulas:
+            for known, rank in ((self._shortest, _by_description), (self._nearest, _by_error)):
+                size = len(formula.expression)
+                if size not in known or rank(formula) < rank(known[size]):
+                    known[size] = formula
+
+    def remove(self, formula: Formula) -> None:
+        for known in (self._shortest, self._nearest):
+            if known.get(len(formula.expression)) == formula:
+                del known[len(formula.expression)]
+
+    @property
+    def formulas(self) -> list[Formula]:
+        return [*self._shortest.values(), *self._nearest.values()]
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        return tuple(dict.fromkeys(formula.expression.row for formula in self.formulas))
+
+
+def _has_constant_part(expression: Expression) -> bool:
+    """Whether an operator has arguments that are all numbers."""
+    is_number = [token.arity == 0 and token.kind is not TokenKind.VARIABLE for token in expression.tokens]
+    return any(
+        token.arity > 0 and all(is_number[place + 1 : place + 1 + token.arity])
+        for place, token in enumerate(expression.tokens)
+    )
+
+
+def _by_description(formula: Formula) -> tuple[object, ...]:
+    return formula.description, formula.mean_square, *_order(formula)
+
+
+def _by_error(formula: Formula) -> tuple[object, ...]:
+    return formula.mean_square, formula.description, *_order(formula)
+
+
+def _order(formula: Formula) -> tuple[object, ...]:
+    """Decides between formulas of equal values: what is kept must not depend on the order in which they come."""
+    row = formula.expression.row
+    return row.ids, tuple(value for value in row.constants if not math.isnan(value))

@@ -12,22 +12,23 @@ same answer, bit for bit.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from symseed.assembly import Assembler, fitted, relevance
+from symseed.assembly import Assembler, fitted, mean, relevance
 from symseed.data import Dataset
 from symseed.errors import DataError
 from symseed.language import Expression, Library, Row, Writer
-from symseed.portfolio.intake import Intake
-from symseed.portfolio.pool import Formula
-from symseed.portfolio.progress import Turn
+from symseed.portfolio.intake import Intake, IntakeSettings
+from symseed.portfolio.pool import Formula, best_of_each_length
+from symseed.portfolio.progress import Activity, Stage, Turn, announcer
+from symseed.portfolio.record import TurnRecord
 from symseed.portfolio.settings import PortfolioSettings
 from symseed.portfolio.states import PortfolioState
 from symseed.portfolio.track import TrackContext, Tracks
-from symseed.search import Budget, StopReason, Timer
+from symseed.search import Budget, Part, StopReason, Timer
 
 _RESERVE = 0.1
 """Share of the time kept for fitting, simplifying and judging the last formulas: chosen by hand."""
@@ -43,7 +44,7 @@ class Solution:
 
     best: Formula
     front: tuple[Formula, ...]
-    """The Pareto front: the best formula of each length, shortest first, with the choice on it."""
+    """The Pareto front: the best formula of each length, shortest first; the selected formula is on it."""
     reason: StopReason
     history: tuple[Turn, ...]
 
@@ -74,6 +75,7 @@ class Portfolio:
         known: Sequence[Expression] = (),
         threads: int = 1,
         begin: PortfolioState | None = None,
+        tell: Callable[[Activity], None] | None = None,
     ) -> None:
         """Prepare the searches.
 
@@ -82,11 +84,14 @@ class Portfolio:
             known: formulas to begin with; formulas with tokens that the library lacks are left out.
             threads: number of threads that score. The answer does not depend on it.
             begin: state to resume from; the other arguments must be those of the portfolio that gave it.
+            tell: called whenever the portfolio begins to do something else.
         """
         dataset = dataset.counted()
         _check_target(dataset)
         self._dataset, self._settings, self._known, self._patience = dataset, settings, known, patience
         self._timer = Timer(budget, before=0.0 if begin is None else begin.seconds)
+        self.begins = announcer(tell, self._timer, lambda: self._charged)
+        """Tells what is done next."""
         # The most relevant variables come first, because assembly considers only a limited number.
         order = np.argsort(-relevance(dataset), kind="stable")
         whole = Writer(library.with_constant())
@@ -94,10 +99,11 @@ class Portfolio:
         context = TrackContext(
             library=library,
             writer=self._writer,
-            sample=_sampled(dataset, settings.samples, seed),
+            sample=dataset.sampled(settings.samples, seed),
             constraints=settings.constraints,
             timer=self._timer.limited(budget.less(_RESERVE, _MOST_RESERVE)),
             threads=threads,
+            record=TurnRecord(),
         )
         states = None if begin is None else begin.tracks
         self.tracks = Tracks(settings.possible_tracks(library), context, seed=seed, begin=states)
@@ -105,11 +111,17 @@ class Portfolio:
             self._writer,
             dataset,
             self._timer,
-            longest=max(track.max_length for track in settings.tracks),
-            longest_known=max(map(len, known), default=0),
-            constraints=settings.constraints,
-            reduced=settings.simplified,
-            simple_numbers=settings.simple_numbers,
+            context.record,
+            IntakeSettings(
+                longest=max(track.max_length for track in settings.tracks),
+                longest_known=max(map(len, known), default=0),
+                constraints=settings.constraints,
+                reduced=settings.simplified,
+                simple_numbers=settings.simple_numbers,
+                constants=settings.constants,
+            ),
+            sample=context.sample,
+            begins=self.begins,
         )
         self._assembler: Assembler | None = None
         self._unchanged = 0
@@ -117,11 +129,29 @@ class Portfolio:
         if begin is not None:
             self._go_on(begin)
 
+    def begin(self) -> Turn:
+        """Take in the mean of y, the formulas that are known, and a line, a power law and an exponential.
+
+        That takes a moment. Returns turn 0 so far; `turns` goes on from there.
+        """
+        self._record.begin()
+        constant = mean(self._writer, self._dataset)
+        self._record.found([constant], Part.MEAN)
+        if self._settings.constants:
+            self._intake.keep([constant])
+        self._intake.pool.fall_back_on(constant)
+        known = self._intake.possible([row for row in map(self._writer.row, self._known) if row is not None])
+        if known:
+            rows = fitted(self._writer.population(known), self._dataset).rows
+            self._intake.pool.add(self._record.found(rows, Part.KNOWN))
+        self._intake.begin()
+        return self._turn(0, None)
+
     def turns(self) -> Iterator[Turn]:
         """Give one `Turn` after another; the last has a reason."""
         reason: StopReason | None = None
         for index in itertools.count(0 if self._state is None else self._state.turn + 1):
-            before = self.best
+            before = None if index == 0 else self.best
             try:
                 self._take_turn(index)
             except KeyboardInterrupt:
@@ -134,6 +164,8 @@ class Portfolio:
                 reason = StopReason.PATIENCE
             if reason is None and index % self._settings.epoch == 0:
                 self._state = self._end_epoch(index)
+            if reason is not None:
+                self.finish()
             yield self._turn(index, reason)
             if reason is not None:
                 return
@@ -145,7 +177,7 @@ class Portfolio:
 
     @property
     def best(self) -> Formula | None:
-        """The choice so far; None before the first turn."""
+        """The selected formula so far; None before the first turn."""
         return self._intake.pool.best
 
     def front(self) -> tuple[Formula, ...]:
@@ -153,10 +185,17 @@ class Portfolio:
         return self._intake.pool.front()
 
     def gather(self) -> list[Row]:
-        """Take in, and return, the best formulas that the searches have found."""
-        found = self.tracks.best(self._settings.parts)
+        """Take in, and return, the best formulas that the searches have found; note the best of each length."""
+        ranked = self.tracks.ranked()
+        found = [formula.expression.row for formulas in ranked for formula in formulas[: self._settings.parts]]
         self._intake.take(found)
+        self._intake.note(best_of_each_length(itertools.chain.from_iterable(ranked)))
         return found
+
+    def finish(self) -> None:
+        """Note the best formula of each length that the searches have found, and fit the constants of the front."""
+        self._intake.note(best_of_each_length(itertools.chain.from_iterable(self.tracks.ranked())))
+        self._intake.polish()
 
     def is_late(self) -> bool:
         """Return whether the time is up."""
@@ -166,9 +205,16 @@ class Portfolio:
 
     def _take_turn(self, index: int) -> None:
         if index == 0:
-            self._begin()
+            if self.best is None:
+                self.begin()
+            self._assembler = self._assembler_of(is_enlarged=False)
+            if self._assembler is not None:
+                made = self._assembler.first() or self._assembler.polynomials()
+                self._intake.take(self._record.found(made, Part.ASSEMBLY))
             return
+        self._record.begin()
         for track in self.tracks:
+            self.begins(Stage.SEARCHING)
             self._intake.take(track.turn(index, self._is_spent))
             if self._is_over() is not None:
                 break
@@ -181,39 +227,20 @@ class Portfolio:
         if index == self._settings.enlarged and self._is_over() is None:
             self._enlarge()
 
-    def _begin(self) -> None:
-        """Take in the mean of y, the formulas that are known, and those that assembly makes without a search."""
-        mean = self._mean()
-        self._intake.keep([mean])
-        self._intake.pool.fall_back_on(mean)
-        known = self._intake.possible([row for row in map(self._writer.row, self._known) if row is not None])
-        if known:
-            self._intake.pool.add(fitted(self._writer.population(known), self._dataset).rows)
-        self._assembler = self._assembler_of(is_enlarged=False)
-        if self._assembler is not None:
-            self._intake.take(self._assembler.first() or self._assembler.polynomials())
-
     def _go_on(self, begin: PortfolioState) -> None:
         """Take in the formulas of a state."""
         self._intake.charged, self._unchanged = begin.charged, begin.unchanged
         self._intake.pool.fall_back_on(begin.number)
-        self._intake.pool.add([*begin.formulas, *self._intake.possible([begin.number])])
+        number = self._intake.possible([begin.number]) if self._settings.constants else []
+        self._intake.pool.add([*begin.formulas, *number])
+        self._intake.note(begin.noted)
         self._assembler = self._assembler_of(begin.turn >= self._settings.enlarged)
-
-    def _mean(self) -> Row:
-        """The best constant formula."""
-        y = self._dataset.y
-        # The computed mean of equal numbers may differ from them by rounding.
-        is_one = self._dataset.deviation == 0.0
-        mean = self._writer.number(float(y[0] if is_one else np.average(y, weights=self._dataset.weights)))
-        if self._dataset.loss is None:
-            return mean
-        return fitted(self._writer.population([mean]), self._dataset).row(0)
 
     def _assembler_of(self, is_enlarged: bool) -> Assembler | None:
         settings = self._settings.assembly
         if settings is None or self._dataset.deviation == 0.0:
             return None
+        self.begins(Stage.ASSEMBLING)
         is_late = self.tracks.common.timer.is_late
         return Assembler(self._writer, self._dataset, settings, is_enlarged=is_enlarged, is_late=is_late)
 
@@ -221,16 +248,19 @@ class Portfolio:
         # Assembly takes seconds, which a search whose time is up does not have.
         done = (StopReason.SOLVED, StopReason.SECONDS, StopReason.INTERRUPTED)
         if self._assembler is not None and self._is_over() not in done:
+            self.begins(Stage.ASSEMBLING)
             best = [formula.expression.row for formula in self._intake.pool.shortest(self._settings.parts)]
-            self._intake.take(self._assembler.next([*best, *found[: self._settings.parts]]))
+            made = self._assembler.next([*best, *found[: self._settings.parts]])
+            self._intake.take(self._record.found(made, Part.ASSEMBLY))
 
     def _enlarge(self) -> None:
         """Assemble from more sub-expressions, and from the parts of sums and products detected in the data."""
         self._assembler = self._assembler_of(is_enlarged=True)
         if self._assembler is not None:
-            self._intake.take(self._assembler.first())
+            self._intake.take(self._record.found(self._assembler.first(), Part.ASSEMBLY))
             if self._is_over() is None:
-                self._intake.take(self._assembler.split())
+                self.begins(Stage.ASSEMBLING)
+                self._intake.take(self._record.found(self._assembler.split(), Part.ASSEMBLY))
 
     def _end_epoch(self, index: int) -> PortfolioState:
         return PortfolioState(
@@ -239,6 +269,7 @@ class Portfolio:
             seconds=self._timer.elapsed,
             charged=self._intake.charged,
             formulas=self._intake.pool.rows,
+            noted=self._intake.pool.noted,
             number=self._intake.pool.number,
             tracks=self.tracks.next_epoch(),
         )
@@ -253,11 +284,17 @@ class Portfolio:
         return self.tracks.common.timer.spent(self._charged)
 
     def _is_spent(self) -> bool:
+        """Whether a limit is reached; a track asks after each of its rounds."""
+        self.begins(Stage.SEARCHING)
         return self.tracks.common.timer.spent(self._charged) is not None
 
     @property
     def _charged(self) -> int:
         return self._intake.charged + self.tracks.charged
+
+    @property
+    def _record(self) -> TurnRecord:
+        return self.tracks.common.record
 
     def _turn(self, index: int, reason: StopReason | None) -> Turn:
         assert self.best is not None, "the mean of y was put in first"
@@ -271,6 +308,8 @@ class Portfolio:
             completion=self.tracks.completion,
             seconds=self._timer.elapsed,
             reason=reason,
+            found_by=None if self._unchanged else self._record.finder(self.best.expression.row),
+            learning=self._record.learning,
         )
 
 
@@ -281,10 +320,3 @@ def _check_target(dataset: Dataset) -> None:
             f"`y` must be at most {LARGEST_TARGET:g} and spread by at least {1.0 / LARGEST_TARGET:g}, so that "
             f"squares are numbers, but it goes up to {largest:g} and spreads by {dataset.deviation:g}. Scale it."
         )
-
-
-def _sampled(dataset: Dataset, most: int, seed: int) -> Dataset:
-    """At most so many samples, drawn at random."""
-    if len(dataset) <= most:
-        return dataset
-    return dataset.take(np.sort(np.random.default_rng(seed).choice(len(dataset), most, replace=False)))

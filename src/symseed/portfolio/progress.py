@@ -2,11 +2,59 @@
 
 from __future__ import annotations
 
+import enum
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from symseed.completion import CompletionCounts
 from symseed.portfolio.pool import Formula
-from symseed.search import StopReason
+from symseed.search import Budget, Learning, Part, StopReason, Timer
+
+
+@dataclass(frozen=True, slots=True)
+class TrackLearning:
+    """How one search of a portfolio learnt in one turn."""
+
+    track: int
+    """Place of the search among those of the method, from 0."""
+    rounds: int
+    """Number of rounds that it has made since it began."""
+    learning: Learning
+    """Statistics of the last round of the turn; entropy and loss are of the last round in which they were estimated."""
+
+
+class Stage(enum.Enum):
+    """What a search is doing; values are words for people."""
+
+    PREPARING = "preparing"
+    SEARCHING = "searching"
+    ASSEMBLING = "assembling"
+    SIMPLIFYING = "simplifying"
+    JUDGING = "judging"
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """What a portfolio begins to do, several times in each turn."""
+
+    stage: Stage
+    seconds: float
+    """Seconds since the search began."""
+    charged: int
+    """Number of formulas tried by then."""
+    budget: Budget
+
+
+def announcer(
+    tell: Callable[[Activity], None] | None, timer: Timer, charged: Callable[[], int]
+) -> Callable[[Stage], None]:
+    """Return a function that tells of a stage with the time and the number of formulas; None is told nothing."""
+
+    def begins(stage: Stage) -> None:
+        if tell is not None:
+            tell(Activity(stage, timer.elapsed, charged(), timer.budget))
+
+    return begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,24 +64,32 @@ class Turn:
     index: int
     best: Formula
     unchanged: int
-    """Number of turns for which the choice has been the same."""
+    """Number of turns since the selected formula changed."""
     charged: int
     evaluated: int
     unique: int
     completion: CompletionCounts
     seconds: float
     reason: StopReason | None
+    found_by: Part | None = None
+    """Part that found the choice in this turn; None if the choice is that of an earlier turn."""
+    learning: tuple[TrackLearning, ...] = ()
+    """How each search that took this turn learnt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """The choice at one time of the search."""
+    """The selected formula at one time of the search."""
 
     seconds: float
     """Seconds since the search began."""
     charged: int
     """Number of formulas tried by then."""
     loss: float
-    """Mean loss of the choice."""
+    """Mean loss of the selected formula."""
     formula: str
-    """The choice as text."""
+    """The selected formula as text."""
+    found_by: Part | None = None
+    """Part that found the selected formula then; None if it was found before."""
+    learning: tuple[TrackLearning, ...] = ()
+    """How each search learnt until then."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from symseed.assembly import AssemblySettings
 from symseed.errors import SettingsError, check_at_least
 from symseed.language import Library, Writer
 from symseed.portfolio.track import Track
+from symseed.search import changes as named
 from symseed.space import Constraint, Dimensions
 
 
@@ -33,8 +36,10 @@ class PortfolioSettings:
     """Whether constants are replaced by simple numbers where the data cannot distinguish the two."""
     epoch: int = 4
     """Number of turns in an epoch."""
-    samples: int = 500
-    """Most samples that the tracks see, drawn at random; formulas are fitted and judged on all samples."""
+    samples: int | None = 500
+    """Most samples that the tracks see, drawn at random; None: all. Formulas are fitted and judged on all samples."""
+    constants: bool = True
+    """Whether formulas may hold fitted constants. If not, they are kept as the tracks found them."""
     constraints: tuple[Constraint, ...] = ()
     """Constraints on every formula, of searches and of assembly; a track's own constraints bind that track only."""
 
@@ -42,13 +47,57 @@ class PortfolioSettings:
         """Refuse what cannot run."""
         if not self.tracks:
             raise SettingsError("A portfolio needs at least one track, but there is none.")
-        for name in ("every", "enlarged", "parts", "simplified", "epoch", "samples"):
+        for name in ("every", "enlarged", "parts", "simplified", "epoch"):
             check_at_least(name, getattr(self, name), 1, of="a portfolio")
+        if self.samples is not None:
+            check_at_least("samples", self.samples, 1, of="a portfolio")
+        if not self.constants and (
+            self.assembly is not None or any(track.constants or track.is_scaled for track in self.tracks)
+        ):
+            raise SettingsError(
+                "A portfolio without fitted constants has no assembly, and no track with constants or of scaled "
+                "formulas, but this one has. Use `without_constants`."
+            )
 
     def with_max_length(self, longest: int) -> PortfolioSettings:
         """Return these settings with formulas of at most `longest` tokens."""
         tracks = tuple(replace(track, max_length=min(track.max_length, longest)) for track in self.tracks)
         return replace(self, tracks=tracks)
+
+    def with_search_settings(self, changes: Mapping[str, Any]) -> PortfolioSettings:
+        """Return these settings with other settings of every search, by dotted names (`search/changes.py`).
+
+        A search that lacks a part has no use for its settings, and stays as it is where another search has the part.
+        Completion is not switched on in searches with fitted constants, which it cannot complete.
+
+        Raises:
+            SettingsError: if a name is unknown, a value is out of range, or no search has the part.
+        """
+        named.check_names(changes)
+
+        def is_used(name: str, track: Track) -> bool:
+            part, dot, _ = name.partition(".")
+            if track.constants and part == "completion" and changes.get(part, False):
+                return False
+            if not dot or part in changes:
+                return True
+            every = [named.has_part(other.settings, name) for other in self.tracks]
+            return named.has_part(track.settings, name) or not any(every)
+
+        def own(track: Track) -> dict[str, Any]:
+            return {name: value for name, value in changes.items() if is_used(name, track)}
+
+        tracks = tuple(replace(track, settings=named.changed(track.settings, own(track))) for track in self.tracks)
+        return replace(self, tracks=tracks)
+
+    def without_constants(self) -> PortfolioSettings:
+        """Return these settings without all that fits constants: assembly, and tracks that need them.
+
+        If every track fits constants, all stay, without them.
+        """
+        plain = tuple(track for track in self.tracks if not track.constants and not track.is_scaled)
+        every = tuple(replace(track, constants=False, is_scaled=False) for track in self.tracks)
+        return replace(self, constants=False, assembly=None, tracks=plain or every)
 
     def possible_tracks(self, library: Library) -> list[tuple[int, Track]]:
         """Return the tracks that can run, with their places.

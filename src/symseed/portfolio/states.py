@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import numpy as np
 import numpy.typing as npt
 
 from symseed.completion.completer import CompletionCounts
@@ -15,12 +16,14 @@ from symseed.language.row import Row
 from symseed.portfolio.settings import PortfolioSettings
 from symseed.portfolio.track import Track, TrackState
 from symseed.scoring.task import Scored
+from symseed.search.learning import Part
 from symseed.search.search import Snapshot
 from symseed.search.training import first_memory
 
 Arrays: TypeAlias = dict[str, npt.NDArray[Any]]
 
 _COUNTS = ("rounds", "charged", "evaluated", "unique", "seconds")
+_PARTS = tuple(Part)
 _SCORED = ("best", "elite", "queue", "last")
 """Fields of a snapshot that hold scored rows."""
 
@@ -36,6 +39,8 @@ class PortfolioState:
     """Number of formulas charged outside the searches: those of assembly and those the user knew."""
     formulas: tuple[Row, ...]
     """The best formula of each length."""
+    noted: tuple[Row, ...]
+    """Further formulas of the front, which assembly does not use."""
     number: Row
     """The best constant formula."""
     tracks: tuple[TrackState, ...]
@@ -44,13 +49,14 @@ class PortfolioState:
 def pack(state: PortfolioState, library: Library) -> tuple[Arrays, dict[str, Any]]:
     """Return a state as arrays by name, and as values that JSON can hold."""
     arrays: Arrays = {}
-    formulas = Population.of_rows(library.with_constant(), [*state.formulas, state.number])
+    formulas = Population.of_rows(library.with_constant(), [*state.noted, *state.formulas, state.number])
     _put(arrays, "formulas", formulas.to_arrays())
     return arrays, {
         "turn": state.turn,
         "unchanged": state.unchanged,
         "seconds": state.seconds,
         "charged": state.charged,
+        "noted": len(state.noted),
         "tracks": [_packed(arrays, f"track{i}", track) for i, track in enumerate(state.tracks)],
     }
 
@@ -64,13 +70,15 @@ def unpack(
         Exception: of any kind, where the state is damaged or belongs to another portfolio.
     """
     rows = Population.from_arrays(_below(arrays, "formulas"), library.with_constant()).rows
+    noted = int(values["noted"])
     pairs = zip(settings.possible_tracks(library), values["tracks"], strict=True)
     return PortfolioState(
         turn=int(values["turn"]),
         unchanged=int(values["unchanged"]),
         seconds=float(values["seconds"]),
         charged=int(values["charged"]),
-        formulas=tuple(rows[:-1]),
+        formulas=tuple(rows[noted:-1]),
+        noted=tuple(rows[:noted]),
         number=rows[-1],
         tracks=tuple(
             _unpacked(_below(arrays, f"track{i}"), packed, track, track.library(library))
@@ -82,6 +90,7 @@ def unpack(
 def _packed(arrays: Arrays, name: str, track: TrackState) -> dict[str, Any] | None:
     if track.front is not None:
         _put(arrays, f"{name}.front", track.front.to_arrays())
+        arrays[f"{name}.parts"] = np.array([_PARTS.index(part) for part in track.parts], dtype=np.uint8)
     search = track.search
     if search is None:
         return None
@@ -100,8 +109,9 @@ def _packed(arrays: Arrays, name: str, track: TrackState) -> dict[str, Any] | No
 
 def _unpacked(arrays: Arrays, values: Any, track: Track, library: Library) -> TrackState:
     front = _scored(arrays, "front", library)
+    parts = () if front is None else tuple(_PARTS[place] for place in arrays["parts"])
     if values is None:
-        return TrackState(None, front)
+        return TrackState(None, front, parts)
     best, elite, queue, last = (_scored(arrays, field, library) for field in _SCORED)
     assert best is not None, "a search that has begun has a best"
     memory = type(first_memory(track.settings.trainer)).from_arrays(_below(arrays, "memory"), library)
@@ -115,7 +125,7 @@ def _unpacked(arrays: Arrays, values: Any, track: Track, library: Library) -> Tr
         queue=queue,
         last=last,
     )
-    return TrackState(snapshot, front)
+    return TrackState(snapshot, front, parts)
 
 
 def _scored(arrays: Arrays, name: str, library: Library) -> Scored | None:

@@ -7,16 +7,15 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from symseed.completion import CompletionCounts
 from symseed.data import Dataset
 from symseed.errors import check_at_least
 from symseed.language import Library, Population, Row, Writer
 from symseed.language.tokens import literal
-from symseed.portfolio.pool import SOLVED_NMSE
-from symseed.scoring import Metric, RegressionSettings, RegressionTask, Scored, best_scaling, description_lengths
-from symseed.search import Search, SearchSettings, Snapshot, Step, StopReason, Timer
+from symseed.portfolio.pool import SOLVED_NMSE, Formula, judged
+from symseed.portfolio.record import TurnRecord
+from symseed.scoring import Metric, RegressionSettings, RegressionTask, Scored, best_scaling
+from symseed.search import Learning, Part, Search, SearchSettings, Snapshot, Step, StopReason, Timer
 from symseed.search.elite import Front
 from symseed.search.streams import Stream, derived
 from symseed.space import Constraint, SearchSpace, SoftLength
@@ -33,6 +32,7 @@ class Track:
     """Whether its formulas hold fitted constants."""
     rounds: int
     """Number of rounds in each turn."""
+    min_length: int = 1
     soft_length: SoftLength | None = None
     numbers: tuple[float, ...] = ()
     """Literals that its formulas may hold besides those of the library."""
@@ -43,7 +43,7 @@ class Track:
 
     def __post_init__(self) -> None:
         """Refuse what cannot run."""
-        for name in ("max_length", "rounds", "first_turn"):
+        for name in ("min_length", "max_length", "rounds", "first_turn"):
             check_at_least(name, getattr(self, name), 1, of="a track")
 
     def library(self, whole: Library) -> Library:
@@ -60,6 +60,8 @@ class TrackState:
     search: Snapshot | None
     """Snapshot of the search; None before its first round."""
     front: Scored | None
+    parts: tuple[Part, ...] = ()
+    """The part that found each row of `front`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,8 @@ class TrackContext:
     """The budget of all tracks together."""
     threads: int
     """Number of threads that score."""
+    record: TurnRecord
+    """What is told of the turn under way."""
 
     @property
     def seconds_left(self) -> float | None:
@@ -88,13 +92,13 @@ class TrackContext:
 class TrackRun:
     """A track under way."""
 
-    def __init__(self, track: Track, common: TrackContext, *, seed: int, begin: TrackState | None) -> None:
+    def __init__(self, track: Track, common: TrackContext, *, place: int, seed: int, begin: TrackState | None) -> None:
         """Prepare the search, from its first round or from the state `begin`."""
-        self._track, self._common = track, common
+        self._track, self._common, self._place = track, common, place
         library = track.library(common.library)
         space = SearchSpace(
             library,
-            min_length=1,
+            min_length=min(track.min_length, track.max_length),
             max_length=track.max_length,
             constraints=(*track.constraints, *common.constraints),
             soft_length=track.soft_length,
@@ -105,7 +109,7 @@ class TrackRun:
         task = RegressionTask(library, sample, settings)
         self._front = Front(track.max_length)
         if begin is not None and begin.front is not None:
-            self._front.add(begin.front)
+            self._front.restore(begin.front, begin.parts)
         self._begin = None if begin is None else begin.search
         before, left = 0.0 if self._begin is None else self._begin.seconds, common.seconds_left
         self._search = Search(
@@ -124,39 +128,48 @@ class TrackRun:
         """Search for one turn, or until the budget is spent; return the forms of the answer if it is solved."""
         if index < self._track.first_turn:
             return []
+        learning = Learning()
         for step in itertools.islice(self._steps, self._track.rounds):
             self._last = step
-            if step.reason is StopReason.SOLVED:
-                return self._written(Population.from_expressions([step.best]))
-            if is_spent():
+            learning = step.learning.after(learning)
+            if step.reason is StopReason.SOLVED or is_spent():
                 break
-        return []
-
-    def best(self, count: int) -> list[Row]:
-        """Return the `count` formulas of the shortest description."""
-        population = self._front.population
-        parts = [] if population is None else self._written(population)
-        if not parts:
+        if self._last is None or not learning.has_begun:
             return []
-        lengths = description_lengths(self._common.writer.population(parts), self._common.sample)
-        order = np.argsort(lengths, kind="stable")[:count]
-        return [parts[i] for i in order if np.isfinite(lengths[i])]
+        self._common.record.learnt(self._place, self._last.index + 1, learning)
+        if self._last.reason is not StopReason.SOLVED:
+            return []
+        assert self._last.found_by is not None, "the solution was found in the last round"
+        return self._written(Population.from_expressions([self._last.best]), [self._last.found_by])
 
-    def _written(self, population: Population) -> list[Row]:
-        """Rows f of the whole library; for a scaled track, a + b f too."""
+    def ranked(self) -> list[Formula]:
+        """Return the best formulas of each length, judged on the tracks' samples, shortest description first."""
+        population = self._front.population
+        rows = [] if population is None else self._written(population, self._front.parts)
+        formulas = judged(self._common.writer, rows, self._common.sample)
+        return sorted(formulas, key=lambda formula: formula.description)
+
+    def _written(self, population: Population, found_by: Sequence[Part]) -> list[Row]:
+        """Rows f of the whole library; for a scaled track, a + b f too. The record notes who found them."""
         writer = self._common.writer
         rows = writer.translated(population)
         parts = rows.rows
+        for row, part in zip(parts, found_by, strict=True):
+            self._common.record.found([row], part)
         if not self._track.is_scaled:
             return parts
         offset, factor, _ = best_scaling(population, self._common.sample)
-        pairs = zip(offset.tolist(), factor.tolist(), parts, strict=True)
-        return parts + [writer.affine(a, b, part) for a, b, part in pairs if math.isfinite(a) and math.isfinite(b)]
+        scaled = []
+        for a, b, row in zip(offset.tolist(), factor.tolist(), parts, strict=True):
+            if math.isfinite(a) and math.isfinite(b):
+                scaled.append(writer.affine(a, b, row))
+                self._common.record.became(row, scaled[-1])
+        return parts + scaled
 
     @property
     def state(self) -> TrackState:
         """The state from which the track continues in its next epoch."""
-        return TrackState(None if self._now is None else self._search.snapshot(), self._front.scored)
+        return TrackState(None if self._now is None else self._search.snapshot(), self._front.scored, self._front.parts)
 
     @property
     def _now(self) -> Step | Snapshot | None:
@@ -206,7 +219,7 @@ class Tracks:
 
     def _begun(self, states: Sequence[TrackState | None]) -> list[TrackRun]:
         return [
-            TrackRun(track, self.common, seed=derived(self._seed, Stream.TRACK, place), begin=begin)
+            TrackRun(track, self.common, place=place, seed=derived(self._seed, Stream.TRACK, place), begin=begin)
             for (place, track), begin in zip(self._tracks, states, strict=True)
         ]
 
@@ -220,9 +233,9 @@ class Tracks:
         self._runs = self._begun(states)
         return states
 
-    def best(self, count: int) -> list[Row]:
-        """Return the `count` formulas of the shortest description of each track."""
-        return [row for run in self._runs for row in run.best(count)]
+    def ranked(self) -> list[list[Formula]]:
+        """Return the best formulas of each track, as `TrackRun.ranked` does."""
+        return [run.ranked() for run in self._runs]
 
     @property
     def is_interrupted(self) -> bool:

@@ -48,7 +48,7 @@ def compare(expression: Expression, target: Expression, test: Dataset) -> Compar
     """Compare where the target has a value: beyond the data's range, within it, and near the origin.
 
     Raises:
-        SettingsError: where an operator of the user's own is in one of them that is not known to that precision.
+        SettingsError: if an operator of the user's own is in one of them that is not known to that precision.
     """
     for token in (*expression.tokens, *target.tokens):
         if token.function is not None:

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from symseed.regressor.front import Equation, EquationFront
 from symseed.regressor.regressor import SymbolicRegressor
+from symseed.regressor.target import Progress
 
-__all__ = ["Equation", "EquationFront", "SymbolicRegressor"]
+__all__ = ["Equation", "EquationFront", "Progress", "SymbolicRegressor"]

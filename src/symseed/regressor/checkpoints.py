@@ -55,7 +55,7 @@ class Checkpoints:
         """Return the newest state of the search for a target; None if no checkpoint can be used.
 
         Raises:
-            DataError: where a checkpoint is of another version or of other settings.
+            DataError: if a checkpoint is of another version or of other settings.
         """
         best: PortfolioState | None = None
         for name in "ab":
@@ -73,7 +73,7 @@ class Checkpoints:
                 return None
             content = files.read(self._folder / f"{name}.safetensors", _MOST_STATE)
             if files.digest(content) != manifest["sha256"]:
-                raise ValueError("its hash is another")
+                raise ValueError("its hash differs from that in the manifest")
             return states.unpack(load(content), manifest["state"], library, settings)
         except (OSError, ValueError, KeyError, TypeError, AssertionError, SafetensorError) as error:
             self._warn_of(name, error)
@@ -92,20 +92,20 @@ class Checkpoints:
             return None
         if kind[:2] != (SCHEMA, version()):
             raise DataError(
-                f"The checkpoint in `{self._folder}` is of symseed {kind[1]}, and this is {version()}: it would "
-                "not go on to the same answer. Use that version, or fit anew."
+                f"The checkpoint in `{self._folder}` is from symseed {kind[1]}, but this is {version()}, which might "
+                "give another answer. Use that version, or start a new fit."
             )
         if kind[2] != self._digest:
             raise DataError(
-                f"The checkpoint in `{self._folder}` is of other settings than those in config.toml: it would not go "
-                "on to the same answer. Put these back, or fit anew."
+                f"The checkpoint in `{self._folder}` has other settings than config.toml, which would give another "
+                "answer. Restore config.toml, or start a new fit."
             )
         return manifest
 
     def _warn_of(self, name: str, error: Exception) -> None:
         warnings.warn(
-            f"The checkpoint `{self._folder / name}` is damaged ({error}). The run goes on from the one before it, or "
-            "from the start: the answer is the same.",
+            f"The checkpoint `{self._folder / name}` is damaged ({error}). The run continues from the one before "
+            "it, or from the start; the answer is the same.",
             RuntimeWarning,
             stacklevel=5,
         )

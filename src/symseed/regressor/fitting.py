@@ -1,29 +1,48 @@
-"""A fit: the search for every target in turn, and its observers."""
+"""A fit: the search for every target in turn, and what is called after each of their turns."""
 
 from __future__ import annotations
 
-import sys
+import contextlib
+import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Protocol
 
-from symseed.export import notation
+from symseed.export import to_text
 from symseed.language import Expression
-from symseed.portfolio import Moment
+from symseed.portfolio import Activity, Moment, Stage
+from symseed.regressor import screens
 from symseed.regressor.front import EquationFront
 from symseed.regressor.prepare import Prepared, prepare
 from symseed.regressor.run import Run
 from symseed.regressor.run_data import RunData
-from symseed.regressor.settings import Plan
+from symseed.regressor.settings import Callback, Plan
 from symseed.regressor.target import Progress, TargetSearch
-from symseed.search import StopReason
-from symseed.search.streams import Stream, derived
+from symseed.search import Budget, StopReason, Stream, derived
 from symseed.signals import Held
 
-Observer: TypeAlias = Callable[[int, Progress], None]
-"""Called after every turn with the index of the target and the progress of its search. It may raise `KeyboardInterrupt`
-to end the fit with the best formulas so far."""
+
+class Screen(Protocol):
+    """Shows a fit; the fit enters and leaves it as a context, and tells it what it does."""
+
+    def __enter__(self) -> object:
+        """Begin to show."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Show nothing more."""
+
+    def activity(self, output: int, activity: Activity) -> None:
+        """Hear what the search for a target begins to do."""
+
+    def turn(self, progress: Progress) -> object:
+        """Hear of a turn of the search for a target; called as a callback, and so asked whether to end it."""
+
+    def end(self, fronts: Sequence[EquationFront]) -> None:
+        """Hear of the results, once they are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +56,12 @@ class Fit:
     """Formulas to begin with, for each target."""
     run: Run | None = None
     """Folder on disk that records the fit; None: nothing is written."""
-    observers: tuple[Observer, ...] = ()
     started: float | None = None
     """Time, by `time.monotonic`, from which `max_time` counts; None: the start of the search."""
     done: Mapping[int, EquationFront] = field(default_factory=dict)
     """Fronts of the targets whose search ended before a resume."""
+    screen: Screen | None = None
+    """What shows the fit while it works; None: what the setting `verbosity` says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +79,11 @@ def search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
     If an exception, such as a caller's alarm, ends the search for the last target, `keep` receives what was found so
     far, and the exception propagates.
     """
+    plan = fit.plan
+    screen = fit.screen or screens.of(plan.verbosity, fit.data.targets, plan.patience, plan.given.model_selection)
     try:
-        _search_targets(fit, keep)
+        with contextlib.nullcontext() if screen is None else screen:
+            _search_targets(replace(fit, screen=screen), keep)
     finally:
         if fit.run is not None:
             fit.run.close()
@@ -69,7 +92,7 @@ def search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
 def _search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
     count = fit.data.y.shape[1]
     clock = _Clock(fit.plan.max_time, fit.started)
-    histories = [_History([] if fit.run is None else fit.run.history(output)) for output in range(count)]
+    histories = [_History([] if fit.run is None else fit.run.log.history(output)) for output in range(count)]
     found: list[EquationFront] = []
     is_interrupted = False
 
@@ -82,9 +105,15 @@ def _search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
             continue
         dataset, seed = fit.data.dataset(output), derived(fit.seed, Stream.TARGET, output)
         deadline = clock.share(count - output)
-        prepared = prepare(fit.plan, dataset, seed=seed, dimensions=fit.data.dimensions(output))
-        watch = _observed(output, (histories[output], *_observers(fit)))
-        search = TargetSearch(prepared, deadline=deadline, known=fit.known[output], watch=watch)
+        dimensions, test = fit.data.dimensions(output), fit.data.test(output)
+        tell = None if fit.screen is None else functools.partial(fit.screen.activity, output)
+        if tell is not None:
+            tell(Activity(Stage.PREPARING, 0.0, 0, Budget(fit.plan.max_evals, fit.plan.max_time)))
+        prepared = prepare(fit.plan, dataset, seed=seed, dimensions=dimensions, test=test)
+        watch = _watched([histories[output], *_callbacks(fit)])
+        search = TargetSearch(
+            prepared, output=output, deadline=deadline, known=fit.known[output], watch=watch, tell=tell
+        )
         try:
             front = _searched(search, prepared, fit.run, output, is_at_once=is_interrupted)
         except Exception:
@@ -99,13 +128,15 @@ def _search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
         is_interrupted |= held.is_interrupted or front.reason is StopReason.INTERRUPTED
     with Held():
         keep(outcome(is_interrupted=is_interrupted))
+        if fit.screen is not None:
+            fit.screen.end(found)
 
 
 def _searched(
     search: TargetSearch, prepared: Prepared, run: Run | None, output: int, *, is_at_once: bool
 ) -> EquationFront:
     """The front of one target; after Ctrl-C, the best formulas so far if there are any."""
-    state = None if run is None else run.state(output, prepared.library, prepared.settings)
+    state = None if run is None else run.checkpoints.newest(output, prepared.library, prepared.settings)
     try:
         return search.run(begin=state, is_at_once=is_at_once)
     except KeyboardInterrupt:
@@ -127,46 +158,47 @@ class _Clock:
         return None if self._end is None else now + (self._end - now) / targets
 
 
-# --- Observers -------------------------------------------------------------------------------------------------------
+# --- Callbacks -------------------------------------------------------------------------------------------------------
 
 
-def _observed(output: int, observers: Sequence[Observer]) -> Callable[[Progress], None]:
-    def tell(progress: Progress) -> None:
-        for observer in observers:
-            observer(output, progress)
+def _watched(callbacks: Sequence[Callback]) -> Callable[[Progress], bool]:
+    def tell(progress: Progress) -> bool:
+        answers = [callback(progress) for callback in callbacks]  # all are called, whatever one of them says
+        return any(answers)
 
     return tell
 
 
-def _observers(fit: Fit) -> list[Observer]:
-    own: list[Observer] = [] if fit.run is None else [fit.run.watch]
-    return [*own, *fit.observers, *([_say] if fit.plan.is_talking else [])]
+def _callbacks(fit: Fit) -> list[Callback]:
+    """What is called after each turn; the user's own comes last, so that the rest is done if it fails."""
+    own: list[Callback] = [] if fit.run is None else [fit.run.watch]
+    shown = [] if fit.screen is None else [fit.screen.turn]
+    given = [] if fit.plan.callback is None else [fit.plan.callback]
+    return [*own, *shown, *given]
 
 
 class _History:
-    """Records how the choice changed."""
+    """Records how the selected formula changed."""
 
     def __init__(self, before: Sequence[Moment]) -> None:
         """Continue the history from before a resume."""
         self._moments = list(before)
 
-    def __call__(self, _output: int, progress: Progress) -> None:
+    def __call__(self, progress: Progress) -> None:
         turn = progress.turn
         while self._moments and self._moments[-1].charged >= turn.charged:  # turns repeated after a resume
             self._moments.pop()
-        formula = notation.to_text(progress.best)
-        self._moments.append(Moment(seconds=turn.seconds, charged=turn.charged, loss=progress.loss, formula=formula))
+        self._moments.append(
+            Moment(
+                seconds=turn.seconds,
+                charged=turn.charged,
+                loss=progress.loss,
+                formula=to_text(progress.best),
+                found_by=turn.found_by,
+                learning=turn.learning,
+            )
+        )
 
     @property
     def moments(self) -> tuple[Moment, ...]:
         return tuple(self._moments)
-
-
-def _say(_output: int, progress: Progress) -> None:
-    """Write a line for each new choice to stderr."""
-    if progress.turn.unchanged:
-        return
-    try:
-        sys.stderr.write(f"{progress.turn.seconds:7.1f} s  {progress.turn.charged:>10,} formulas  {progress.best}\n")
-    except (OSError, ValueError):
-        return  # stderr is closed; the search continues

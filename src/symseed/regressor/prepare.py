@@ -12,6 +12,7 @@ from symseed.assembly import probes
 from symseed.data import Dataset
 from symseed.data.magnitudes import Magnitudes
 from symseed.language import Expression, Library, Row, Writer
+from symseed.language.parsing import names_in
 from symseed.language.tokens import constant
 from symseed.portfolio import PortfolioSettings
 from symseed.regressor.settings import Plan
@@ -20,12 +21,15 @@ from symseed.space import Dimensions
 MOST_COLUMNS = 64
 """Most columns that a search uses: those that each explain most of y alone. Chosen by hand."""
 MOST_ROWS = 10_000
-"""Most samples that a search uses, drawn at random; the losses shown are of all samples. Chosen by hand."""
+"""Most samples that a search uses, drawn at random; all are used to fit and judge what it found. Chosen by hand."""
 
 _SQUARES_FIT = (1e-100, 1e100)
 """Smallest and largest |y| whose squared errors neither underflow nor overflow."""
 _POWERS_FIT = (1e-30, 1e30)
 """Smallest and largest |x| for which squared derivatives, which hold powers of x, neither underflow nor overflow."""
+
+_CALLER = 8
+"""Calls from a warning here up to the line that called `SymbolicRegressor.fit`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +47,15 @@ class Prepared:
     columns: tuple[int, ...]
     """Indices of the columns of `data` in the whole table."""
     units: Magnitudes
-    """Powers of two that bring the data near 1."""
+    """Powers of two by which the data are divided, so that their size is near 1."""
     scaled: Dataset
     """The samples and columns that the search uses, scaled."""
     library: Library
     """The tokens of the search, without constants."""
     shown_library: Library
     """The tokens of the search and a constant, with variables for the columns of the whole table."""
+    test: Dataset | None = None
+    """Samples that are held out from the search, in the user's units; None: none are."""
 
     @property
     def writer(self) -> Writer:
@@ -66,6 +72,11 @@ class Prepared:
             _POWERS_FIT[0] < unit < _POWERS_FIT[1] for unit in self.units.columns
         )
 
+    @property
+    def is_sampled(self) -> bool:
+        """Whether the search uses some samples of many."""
+        return int(np.count_nonzero(self.whole.weights)) > MOST_ROWS
+
     def settings_for(self, *, is_at_once: bool) -> PortfolioSettings:
         """Return the settings of the search; a search that ends at once has no assembly, which takes time."""
         return replace(self.settings, assembly=None) if is_at_once else self.settings
@@ -77,12 +88,15 @@ class Prepared:
         return [Expression(writer.library, next(back.restored(writer, row))) for row in rows]
 
 
-def prepare(plan: Plan, dataset: Dataset, *, seed: int, dimensions: Dimensions | None = None) -> Prepared:
+def prepare(
+    plan: Plan, dataset: Dataset, *, seed: int, dimensions: Dimensions | None = None, test: Dataset | None = None
+) -> Prepared:
     """Make a target's data ready.
 
     Args:
         dataset: all samples; the search uses at most `MOST_ROWS` of them.
         dimensions: constraint that units put on the formulas.
+        test: samples that are held out from the search.
     """
     settings = plan.settings
     if dimensions is not None:
@@ -91,12 +105,10 @@ def prepare(plan: Plan, dataset: Dataset, *, seed: int, dimensions: Dimensions |
     columns = _most_relevant(sampled)
     names = [sampled.names[column] for column in columns]
     data = sampled.with_samples(sampled.X[:, columns], sampled.y, sampled.weights, names).with_loss(plan.loss)
-    variables = Library.of([], data.names).tokens
-    library = Library((*variables, *plan.operators))
-    # A formula can only be scaled back if the library can write a factor.
-    can_scale = Writer(library.with_constant()).has("mul")
+    library = Library((*Library.of([], data.names).tokens, *plan.operators))
+    # A formula can only be scaled back if it may hold constants and the library can write a factor.
+    can_scale = settings.constants and Writer(library.with_constant()).has("mul")
     units = Magnitudes.of(data) if can_scale else Magnitudes((1.0,) * len(columns), 1.0)
-    placed = tuple(replace(token, column=columns[token.column]) for token in variables)
     return Prepared(
         plan=plan,
         settings=settings,
@@ -107,16 +119,43 @@ def prepare(plan: Plan, dataset: Dataset, *, seed: int, dimensions: Dimensions |
         units=units,
         scaled=units.scaled(data).with_loss(None if plan.loss is None else plan.loss.in_units(units.target)),
         library=library,
-        shown_library=Library((*placed, *plan.operators, constant())),
+        shown_library=_shown_library(plan, data.names, columns),
+        test=None if test is None else test.with_loss(plan.loss),
     )
+
+
+def library_of_texts(plan: Plan, names: Sequence[str], formulas: Sequence[str]) -> Library:
+    """Return the tokens of formulas that are given as texts; if there are many columns, only those in the formulas.
+
+    Args:
+        names: names of the columns of the whole table.
+    """
+    columns = list(range(len(names)))
+    if len(columns) > MOST_COLUMNS:
+        longest = max(map(len, names))
+        used = set().union(*(names_in(formula, longest) for formula in formulas))
+        columns = [column for column in columns if names[column] in used]
+    return _shown_library(plan, [names[column] for column in columns], columns)
+
+
+def _shown_library(plan: Plan, names: Sequence[str], columns: Sequence[int]) -> Library:
+    """The operators and a constant, with a variable for each name, whose values are in a column of the whole table."""
+    variables = Library.of([], names).tokens if names else ()
+    placed = [replace(token, column=column) for token, column in zip(variables, columns, strict=True)]
+    return Library((*placed, *plan.operators, constant()))
 
 
 def _sampled(dataset: Dataset, seed: int) -> Dataset:
     """The samples of positive weight, at most `MOST_ROWS` of them, drawn at random."""
     counted = dataset.counted()
-    if len(counted) <= MOST_ROWS:
-        return counted
-    return counted.take(np.sort(np.random.default_rng(seed).choice(len(counted), MOST_ROWS, replace=False)))
+    if len(counted) > MOST_ROWS:
+        warnings.warn(
+            f"`X` has {len(counted):,} rows; the search uses {MOST_ROWS:,} of them, drawn at random. Constants are "
+            "fitted, and formulas judged, on all rows at the end.",
+            UserWarning,
+            stacklevel=_CALLER,
+        )
+    return counted.sampled(MOST_ROWS, seed)
 
 
 def _distinct(dataset: Dataset) -> Dataset:
@@ -137,9 +176,9 @@ def _most_relevant(dataset: Dataset) -> list[int]:
         return list(range(count))
     chosen = np.sort(np.argsort(-probes.relevance(dataset), kind="stable")[:MOST_COLUMNS])
     warnings.warn(
-        f"`X` has {count} columns; the search looks at the {MOST_COLUMNS} that say most about y by themselves. Leave "
-        "columns out to choose them yourself.",
+        f"`X` has {count} columns, but a search uses at most {MOST_COLUMNS}: those that explain most of y alone. To "
+        "choose them yourself, leave columns out.",
         UserWarning,
-        stacklevel=4,
+        stacklevel=_CALLER,
     )
     return [int(column) for column in chosen]

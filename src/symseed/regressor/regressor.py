@@ -1,9 +1,8 @@
-"""The scikit-learn estimator: `fit` takes data and gives a Pareto front of formulas and one choice among them."""
+"""The scikit-learn estimator: `fit` takes data and finds a Pareto front of formulas, one of them selected."""
 
 from __future__ import annotations
 
 import functools
-import html
 import numbers
 import os
 import time
@@ -17,31 +16,33 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from symseed import show
 from symseed.arrays import Floats
 from symseed.data import frames
 from symseed.errors import DataError, SettingsError
-from symseed.export import export, to_latex, to_numpy, to_onnx, to_sympy, to_torch
+from symseed.export import to_numpy, to_onnx, to_sympy, to_torch
 from symseed.language import Expression
-from symseed.regressor.fitting import Fit, Observer, Outcome, search_targets
-from symseed.regressor.front import Equation, EquationFront
+from symseed.regressor.fitting import Fit, Outcome, Screen, search_targets
+from symseed.regressor.front import TABLE, Equation, EquationFront
 from symseed.regressor.run import Run
-from symseed.regressor.run_data import RunData
-from symseed.regressor.settings import LIMITS, NAMES, EarlyStop, Plan, Settings, suggestion
+from symseed.regressor.run_data import RunData, checked_weights
+from symseed.regressor.settings import LIMITS, NAMES, Callback, EarlyStop, Plan, Settings, suggestion
 from symseed.search.streams import Stream, derived
-from symseed.show import figures
 
 _Given = ParamSpec("_Given")
 _DEFAULTS = Settings()
+_WIDE = 120
+"""Width of the front in `repr`, in characters: chosen by hand."""
 
 
 def _suggesting(initialise: Callable[_Given, None]) -> Callable[_Given, None]:
-    """Let a constructor answer a parameter that does not exist with the name that was meant."""
+    """Wrap a constructor so that an unknown parameter gets a suggestion."""
 
     @functools.wraps(initialise)  # scikit-learn reads the parameters through it
     def checked(*args: _Given.args, **kwargs: _Given.kwargs) -> None:
         for name in kwargs:
             if name not in NAMES:
-                raise TypeError(f"SymbolicRegressor has no parameter `{name}`: {suggestion(name)}")
+                raise TypeError(f"SymbolicRegressor has no parameter `{name}`.{suggestion(name)}")
         initialise(*args, **kwargs)
 
     return checked
@@ -50,58 +51,74 @@ def _suggesting(initialise: Callable[_Given, None]) -> Callable[_Given, None]:
 class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Finds short formulas that explain a target by the columns of a table.
 
-    `fit` searches, and ends by itself once a formula fits to rounding. The result is a Pareto front, the best formulas
-    of growing complexity (`equations_`), and one formula chosen from it by `model_selection` (`best_`), which `predict`
-    uses. Data need not be scaled: columns and target of unusual size are divided by powers of two for the search, and
-    the formulas are given in the data's own units, with their constants fitted to convergence.
+    The result of `fit` is a Pareto front, formulas of growing complexity and falling loss (`equations_`), and one
+    formula of it that `model_selection` selects (`best_`) and `predict` uses. The search stops as soon as a formula
+    fits to rounding. Data need not be scaled: the search divides columns and target by powers of two, and formulas are
+    in the units of the data, with their constants fitted to convergence.
 
-    The search uses at most 64 columns, those that each explain most of the target alone (a warning says so), and at
-    most 10,000 rows, drawn at random. Equal rows count as one row of their summed weight, and the order of rows does
-    not matter. If the target is constant, the formula is that number, and `score`, which is R², is 1 by scikit-learn's
-    rule.
+    The search uses at most 64 columns, those that each explain most of the target alone, and at most 10,000 samples,
+    drawn at random; a warning says so. At the end constants are fitted, and formulas judged and selected, on all
+    samples. Equal samples count as one sample of their summed weight, and the order of samples does not matter. If the
+    target is constant, the formula is that number, and `score`, which is R², is 1 by scikit-learn's rule.
 
     Parameters:
-        binary_operators: operators of two arguments: + - * / ^ min max, or the names of other tools for them.
+        binary_operators: operators of two arguments: + - * / ^ min max mod hypot atan2 greater cond unless, or their
+            names (add, sub, ...); "where" means cond and unless.
         unary_operators: operators of one argument: sin cos tan exp log sqrt square cube quartic inv neg abs tanh
-            sigmoid expneg logabs. In both lists a function of arrays may stand too, such as `def bump(x): return
-            np.exp(-x * x)`; `fit` checks it first.
-        maxsize: most tokens (operators, columns and constants) of a formula; None: the method's own limit.
-        constraints: how many tokens an operator's arguments may have, such as {"pow": (-1, 1), "sin": 5}: any base and
-            an exponent of one token, at most five in a sine; -1: no limit.
-        nested_constraints: how often operators may be nested in one, such as {"sin": {"sin": 0, "exp": 1}}: no sine
-            in a sine, and at most one exponential on any way down from it.
-        max_evals: most formulas that may be tried for each target; None: the method's own limit.
-        max_time: most seconds, for all targets together; None: no limit but `max_evals`. With a limit in seconds the
-            answer depends on the machine; with one in formulas alone it does not.
-        early_stop_condition: a loss that is good enough, or a function of loss and complexity that says whether a
-            formula is.
-        patience: turns after which the search ends if the choice has not changed; None: never. Eight turns are four
-            rounds of assembly, the enlarged one included.
-        model_selection: which formula of the front is chosen.
-            "best": the one of the shortest description (tokens, constants to the precision that the data give them,
-            and the errors, in nats), and a constant formula where no formula shortens that by 3 nats.
-            "mdl": the one of the shortest description, without that proviso.
-            "accuracy": the one of the smallest loss.
-            "score": the one with the highest `score`: where the loss falls fastest per token.
-            "bic": the one with the least n log(loss) + k log(n), for n rows and k fitted constants.
-        loss: what an error costs: "squared", "absolute", "huber", "logcosh", or a function of y and prediction that
-            gives the loss of each row. Constants are fitted by it, and formulas compared and chosen.
-        n_jobs: threads that score formulas; -1: as many as there are cores. The answer does not depend on it.
-        random_state: seed of the search, a NumPy RandomState, or None for a new one each time.
-        warm_start: whether `fit` begins with the formulas that the fit before found.
-        verbosity: 0: silent; 1: a line on stderr whenever the choice changes.
-        output_directory: where `fit` makes a folder for the run, from which it can go on whatever ends the process
-            (`resume`), and be looked at (`from_file`); None: nothing is written to disk.
-        method: the search, one of `symseed methods`.
+            sigmoid expneg logabs asin acos atan sinh cosh asinh acosh atanh log2 log10 log1p expm1 cbrt erf gamma sign
+            step relu floor ceil. Either list may also contain functions of arrays, such as `def bump(x): return
+            np.exp(-x * x)`; `fit` tests them first.
+        maxsize: maximum number of tokens (operators, columns and constants) of a formula; None: the method's limit.
+        constraints: maximum number of tokens in each argument of an operator; -1: no limit. {"pow": (-1, 1), "sin": 5}
+            means any base, an exponent of one token, and at most five tokens inside a sine.
+        nested_constraints: how often operators may occur on any path below another. {"sin": {"sin": 0, "exp": 1}}
+            means no sine inside a sine, and at most one exponential.
+        max_evals: maximum number of formulas to try for each target; None: the method's limit.
+        max_time: maximum number of seconds, for all targets together; None: no limit but `max_evals`. With a limit in
+            seconds the answer depends on the machine; with a limit in formulas alone it does not.
+        early_stop_condition: a loss at which the search stops, or a function of loss and complexity that returns True
+            to stop.
+        patience: number of turns without a change of the selected formula after which the search stops; None: no limit.
+            In one turn, every search of the method runs for a few steps. "auto": 8 for `default` and its variants, no
+            limit for the paper's methods.
+        model_selection: the rule that selects a formula of the front.
+            "best": minimum description length (of tokens, of constants to the precision that the data support, and of
+            the errors, in nats), but a constant unless a formula is 3 nats shorter.
+            "mdl": minimum description length, without that condition.
+            "accuracy": smallest loss.
+            "score": highest score, where the loss falls fastest per token.
+            "bic": least n log(loss) + k log(n), for n samples and k fitted constants.
+        loss: "squared", "absolute", "huber", "logcosh", a name of another tool for these ("mse", "L1DistLoss()",
+            "HuberLoss(2.5)"), or a function of y and prediction that returns the loss of each sample. Constants are
+            fitted, and formulas compared and selected, by the loss.
+        test_size: share of the samples, or number of them, that are held out at random. The search never sees them; the
+            column `test_loss` of `equations_` has the loss of each formula on them. None: all samples are fitted.
+        n_jobs: number of threads that score formulas; -1: one for each core. The answer does not depend on it.
+        random_state: the seed, a NumPy RandomState, or None for a new seed in each fit.
+        warm_start: whether `fit` begins with the formulas of the previous fit.
+        verbosity: what is shown while `fit` works. None: in a notebook a display that updates in place, elsewhere
+            nothing. 0: nothing. 1: the display in a notebook, elsewhere a line on stderr whenever the selected formula
+            changes.
+        output_directory: parent of the folder that `fit` creates for the run, from which `resume` continues it and
+            `from_file` reads its formulas; None: nothing is written to disk.
+        method: name of the search method; `symseed methods` lists them.
+        method_settings: settings of the method's searches by name, such as {"policy.learning_rate": 0.001,
+            "evolution.generations": 10}; None: the method's own. `symseed methods NAME` lists them with their values.
+            They apply to every search of `default` that has the part which they belong to.
+        constants: whether formulas may have fitted constants. None: the method's own way, which is yes for `default`
+            and its variants and no for the paper's methods.
+        callback: a function that is called with a `Progress` once there are first formulas, and after every turn. If it
+            returns something true, the search for this target ends. An exception in it ends the fit, with the best
+            formulas so far.
 
     Attributes:
-        equations_: the front as a pandas DataFrame with the columns complexity, loss, score, equation, sympy_format;
-            a list of them where y has several columns.
+        equations_: the front as a pandas DataFrame with the columns complexity, loss, score, equation, sympy_format,
+            and test_loss if samples are held out; a list of them if y has several columns.
         pareto_front_: the same as a tuple of `Equation`, or a list of such tuples.
-        best_: the `Equation` that `model_selection` chooses, or a list.
+        best_: the `Equation` that `model_selection` selects, or a list.
         stop_reason_: a sentence saying why the search ended, or a list.
         interrupted_: whether Ctrl-C ended it; the formulas are then the best so far.
-        run_directory_: the run's folder; None where nothing is written to disk.
+        run_directory_: the run's folder; None if nothing is written to disk.
         nout_: number of targets.
         n_features_in_, feature_names_in_: as everywhere in scikit-learn.
     """
@@ -118,15 +135,19 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         max_evals: int | None = _DEFAULTS.max_evals,
         max_time: float | None = _DEFAULTS.max_time,
         early_stop_condition: EarlyStop | None = _DEFAULTS.early_stop_condition,
-        patience: int | None = _DEFAULTS.patience,
+        patience: int | str | None = _DEFAULTS.patience,
         model_selection: str = _DEFAULTS.model_selection,
         loss: str | Callable[..., Any] = _DEFAULTS.loss,
+        test_size: float | int | None = _DEFAULTS.test_size,
         n_jobs: int | None = _DEFAULTS.n_jobs,
         random_state: int | np.random.RandomState | None = _DEFAULTS.random_state,
         warm_start: bool = _DEFAULTS.warm_start,
-        verbosity: int = _DEFAULTS.verbosity,
+        verbosity: int | None = _DEFAULTS.verbosity,
         output_directory: str | os.PathLike[str] | None = _DEFAULTS.output_directory,
         method: str = _DEFAULTS.method,
+        method_settings: Mapping[str, Any] | None = _DEFAULTS.method_settings,
+        constants: bool | None = _DEFAULTS.constants,
+        callback: Callback | None = _DEFAULTS.callback,
     ) -> None:
         self.binary_operators = binary_operators
         self.unary_operators = unary_operators
@@ -139,35 +160,39 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.patience = patience
         self.model_selection = model_selection
         self.loss = loss
+        self.test_size = test_size
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.warm_start = warm_start
         self.verbosity = verbosity
         self.output_directory = output_directory
         self.method = method
+        self.method_settings = method_settings
+        self.constants = constants
+        self.callback = callback
 
     # --- Fitting -----------------------------------------------------------------------------------------------------
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, X_units: Any = None, y_units: Any = None
     ) -> SymbolicRegressor:
-        """Search for formulas; Ctrl-C ends the search with the best so far, a second one gives up.
+        """Search for formulas; Ctrl-C stops the search and keeps the best so far, a second Ctrl-C stops at once.
 
         The estimator changes only when the search has ended, so an error before the search leaves it unchanged. An
         exception during the search, such as a caller's alarm, leaves it fitted with the best formulas so far, provided
         that every target has one by then.
 
         Args:
-            X: (M, V) numbers, as an array or a data frame; formulas call columns by their names.
-            y: (M,), or (M, K) for K targets, each of which gets a front of its own.
-            sample_weight: (M,), how much each row counts; 2 is the same as having the row twice.
+            X: (M, V) numbers, as an array or a data frame; formulas use the names of the columns.
+            y: (M,), or (M, K) for K targets, each with its own front.
+            sample_weight: (M,), weight of each sample; 2 is the same as repeating the sample.
             X_units: a list with a unit for each column, such as "m/s^2", or a mapping by name; None and columns left
                 out are pure numbers. With units, only formulas of the dimension of y are tried; fitted constants have
                 whatever dimension is needed.
-            y_units: the target's unit, or a list of them where y has several columns.
+            y_units: the target's unit, or a list of them if y has several columns.
 
         Raises:
-            DataError: naming the value that cannot be used, and where it stands.
+            DataError: naming the value that cannot be used, and its position.
             SettingsError: naming a parameter that is out of range.
         """
         started = time.monotonic()
@@ -178,7 +203,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         targets = frames.read_values(y, "y", len(table.values))
         targets = targets[:, 0] if targets.ndim == 2 and targets.shape[1] == 1 else targets
         data = RunData(
-            table.values,
+            table.values.copy(),  # the caller may change the array while the search runs
             targets.reshape(len(targets), -1),
             _weights(sample_weight, len(table.values)),
             table.names,
@@ -187,7 +212,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             targets=("y",) if targets.ndim == 1 else tuple(f"y{i + 1}" for i in range(targets.shape[1])),
         ).with_units(X_units, y_units)
         generator = check_random_state(self.random_state)
-        # A warm start searches elsewhere than the fits before it.
+        # A warm start has another seed than the fits before it.
         earlier = getattr(self, "_fits", 0) if self.warm_start else 0
         seed = derived(int(generator.randint(2**31 - 1)), Stream.WARM_START, earlier)
         self.fit_data(plan, data, labels=table.labels, seed=seed, started=started)
@@ -202,21 +227,22 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         labels: tuple[Hashable, ...] | None,
         seed: int,
         started: float | None = None,
-        observers: tuple[Observer, ...] = (),
+        screen: Screen | None = None,
     ) -> None:
         """Search with data that have been read and settings that have been checked; for the command line.
 
         Args:
             labels: names of the columns in the source of the data.
             started: time, by `time.monotonic`, from which `max_time` counts; None: now.
-            observers: called after every turn.
+            screen: shows the search while it works; None: what `verbosity` says.
         """
         known = self._known(data.names, data.y.shape[1])
+        data = data.with_test(plan.given.test_size, seed)
         run = None
         if plan.given.output_directory is not None:
             texts = [[str(formula) for formula in formulas] for formulas in known]
             run = Run.create(Path(plan.given.output_directory), plan.given, data, seed=seed, known=texts)
-        self._fit(Fit(plan, data, seed, known, run, observers, started), labels)
+        self._fit(Fit(plan, data, seed, known, run, started, screen=screen), labels)
 
     def _fit(self, fit: Fit, labels: tuple[Hashable, ...] | None) -> None:
         folder = None if fit.run is None else fit.run.folder
@@ -224,7 +250,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def from_file(cls, run_directory: str | os.PathLike[str], **functions: Any) -> SymbolicRegressor:
-        """Return an estimator with the formulas that a run has found so far; nothing in its folder is run.
+        """Return an estimator with the formulas that a run has found so far; nothing in its folder is executed.
 
         Args:
             functions: settings that were functions, which no file can hold. Only operators are required; a loss or an
@@ -236,9 +262,11 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         run = Run.read(Path(run_directory), is_to_search=False, **functions)
         found = run.found(run.settings.plan())
         if len(found) < run.data.y.shape[1]:
-            raise DataError(f"`{run_directory}` has no formulas yet for every target. Resume it.")
+            raise DataError(
+                f"`{run_directory}` must have formulas for every target, but some have none yet. Resume the run."
+            )
         fronts = [item.front for _, item in sorted(found.items())]
-        histories = tuple(tuple(run.history(output)) for output in range(len(fronts)))
+        histories = tuple(tuple(run.log.history(output)) for output in range(len(fronts)))
         outcome = Outcome(tuple(fronts), histories, not all(item.is_final for item in found.values()))
         out = cls._of(run)
         out._take(run.data, run.labels, outcome, folder=run.folder)
@@ -249,17 +277,17 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         cls,
         run_directory: str | os.PathLike[str],
         *,
-        observers: tuple[Observer, ...] = (),
+        screen: Screen | None = None,
         **changes: Any,
     ) -> SymbolicRegressor:
-        """Go on with a run that was interrupted or killed, to the same formulas as if it had not been.
+        """Continue an interrupted or killed run, to the same formulas as without the interruption.
 
-        A run that ended by itself stays as it is, unless its limits are raised.
+        A finished run is left unchanged unless its limits are raised.
 
         Args:
-            observers: called after every turn with the index of the target and its progress.
-            changes: other limits (`max_time`, `max_evals`, `patience`, `early_stop_condition`), `n_jobs`, `verbosity`,
-                `model_selection`; and settings that were functions, which no file can hold.
+            screen: shows the search while it works; None: what `verbosity` says.
+            changes: a `callback`; other limits (`max_time`, `max_evals`, `patience`, `early_stop_condition`), `n_jobs`,
+                `verbosity`, `model_selection`; and settings that were functions, which no file can hold.
         """
         run = Run.read(Path(run_directory), **changes)
         out = cls._of(run)
@@ -269,7 +297,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         done = {} if is_longer else {output: item.front for output, item in found.items() if item.is_final}
         run.lock()
         known = [[Expression.parse(text, run.library(plan, formulas)) for text in formulas] for formulas in run.known]
-        out._fit(Fit(plan, run.data, run.seed, known, run, observers, done=done), run.labels)
+        out._fit(Fit(plan, run.data, run.seed, known, run, done=done, screen=screen), run.labels)
         return out
 
     @classmethod
@@ -309,7 +337,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             for front in self._fronts
         ]
 
-    # --- What was found ----------------------------------------------------------------------------------------------
+    # --- Results -----------------------------------------------------------------------------------------------------
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether there are formulas."""
@@ -324,33 +352,33 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def pareto_front_(self) -> Any:
-        """The formulas, shortest first, as a tuple; a list of tuples where y has several columns."""
+        """The formulas, shortest first, as a tuple; a list of tuples if y has several columns."""
         return self._each(lambda front: front.equations)
 
     @property
     def equations_(self) -> Any:
-        """The formulas as a data frame; a list of frames where y has several columns."""
+        """The formulas as a data frame; a list of frames if y has several columns."""
         return self._each(EquationFront.frame)
 
     @property
     def best_(self) -> Any:
-        """The formula that `model_selection` chooses; a list of them where y has several columns."""
+        """The formula that `model_selection` selects; a list of them if y has several columns."""
         return self._each(lambda front: front.equations[front.choice(self.model_selection)])
 
     def predict(self, X: Any, index: int | Sequence[int] | None = None) -> Floats:
-        """Return the values of the chosen formula, (M,), or (M, K) for K targets.
+        """Return the values of the selected formula, (M,), or (M, K) for K targets.
 
         Args:
             X: columns of a frame are matched by their names, whatever their order, and others are ignored.
-            index: the row of `equations_` to use in place of the choice; a list where y has several columns.
+            index: the row of `equations_` to use in place of the selected formula; a list if y has several columns.
 
         Warns:
-            RuntimeWarning: where a formula has no finite value, such as log(-1); such rows are NaN.
+            RuntimeWarning: if a formula has no finite value at some rows, such as log(-1); they are NaN.
         """
         check_is_fitted(self)
         table = frames.read(X, labels=self._labels)
         if table.labels is None or self._labels is None:
-            # scikit-learn compares the number of columns, and warns where only one of the two had names.
+            # scikit-learn compares the number of columns, and warns if only one of the two had names.
             given = X if _are_texts(table.labels) else table.values
             validate_data(self, given, reset=False, skip_check_array=True)
         values = [equation.expression.evaluate(table.values) for equation in self.at(index)]
@@ -359,78 +387,118 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             if len(missing):
                 warnings.warn(
                     f"The formula has no finite value at {len(missing)} of {len(value)} rows, the first of them row "
-                    f"{missing[0]}; they are NaN. Choose another by `index`, or look at what these rows are.",
+                    f"{missing[0]}; they are NaN. Choose another formula by `index`, or check these rows.",
                     RuntimeWarning,
                     stacklevel=2,
                 )
         return np.stack(values, axis=1) if self._is_multiple else values[0]
 
     def sympy(self, index: int | Sequence[int] | None = None) -> Any:
-        """Return the chosen formula as a sympy object, or that of a row of `equations_`."""
+        """Return the selected formula as a sympy object, or another row of `equations_`."""
         return self._one_or_list([to_sympy(equation.expression) for equation in self.at(index)])
 
-    def latex(self, index: int | Sequence[int] | None = None) -> Any:
-        """Return the chosen formula as LaTeX with numbers to four digits, or that of a row of `equations_`."""
-        return self._one_or_list([to_latex(equation.expression) for equation in self.at(index)])
-
-    def export(self, format: str, index: int | Sequence[int] | None = None, *, name: str = "formula") -> Any:  # noqa: A002
-        """Return the chosen formula as text: sympy, latex, python, c, julia or excel.
+    def latex(self, index: int | Sequence[int] | None = None, precision: int | None = None) -> Any:
+        """Return the selected formula as LaTeX, or another row of `equations_`.
 
         Args:
-            format: `symseed.export.export` says what each is.
-            index: the row of `equations_` to use in place of the choice; a list where y has several columns.
-            name: what the function is called, in Python, C and Julia.
+            index: the row of `equations_` to use in place of the selected formula; a list if y has several columns.
+            precision: digits of each number; None: as many as the data determine, as in `equations_`.
         """
-        return self._one_or_list([export(item.expression, format, name=name) for item in self.at(index)])
+        return self._one_or_list([equation.latex(precision) for equation in self.at(index)])
+
+    def latex_table(
+        self,
+        indices: Sequence[int] | None = None,
+        precision: int | None = None,
+        columns: Sequence[str] = TABLE,
+    ) -> Any:
+        """Return the front as a table in LaTeX, for the package booktabs; a list of them if y has several columns.
+
+        Args:
+            indices: rows of `equations_`; None: all.
+            precision: digits of each number; None: as many as the data determine.
+            columns: some of equation, complexity, loss and score, in any order.
+        """
+        return self._each(lambda front: front.latex_table(indices, precision, columns))
+
+    def get_best(self, index: int | Sequence[int] | None = None) -> Any:
+        """Return the row of `equations_` that `model_selection` selects, or the row `index`: a pandas series."""
+        places = [front.equations.index(item) for front, item in zip(self.fronts, self.at(index), strict=True)]
+        return self._one_or_list([front.frame().iloc[place] for front, place in zip(self.fronts, places, strict=True)])
+
+    def export(self, format: str, index: int | Sequence[int] | None = None, *, name: str = "formula") -> Any:  # noqa: A002
+        """Return the selected formula as text: sympy, latex, python, c, julia or excel.
+
+        Args:
+            format: `symseed.export.export` describes them.
+            index: the row of `equations_` to use in place of the selected formula; a list if y has several columns.
+            name: name of the function, in Python, C and Julia.
+        """
+        return self._one_or_list([item.export(format, name=name) for item in self.at(index)])
 
     def numpy_function(self, index: int | Sequence[int] | None = None) -> Any:
-        """Return the chosen formula as a function of NumPy arrays, one for each variable that occurs."""
+        """Return the selected formula as a function of NumPy arrays, one for each variable that occurs."""
         return self._one_or_list([to_numpy(item.expression) for item in self.at(index)])
 
     def pytorch(self, index: int | Sequence[int] | None = None) -> Any:
-        """Return the chosen formula as a PyTorch module, whose constants can be trained further."""
+        """Return the selected formula as a PyTorch module, whose constants can be trained further."""
         return self._one_or_list([to_torch(item.expression) for item in self.at(index)])
 
     def onnx(self, index: int | Sequence[int] | None = None) -> Any:
-        """Return the chosen formula as an ONNX model."""
+        """Return the selected formula as an ONNX model."""
         return self._one_or_list([to_onnx(item.expression, self.n_features_in_) for item in self.at(index)])
 
     # --- Pictures ----------------------------------------------------------------------------------------------------
 
     def plot_front(self) -> Any:
-        """Draw loss against complexity, with the choice marked: a matplotlib figure."""
-        return self._each(lambda front: figures.plot_front(front.equations, front.choice(self.model_selection)))
+        """Draw loss against complexity, with the selected formula marked: a matplotlib figure."""
+        drawn = [show.plot_front(front.equations, front.choice(self.model_selection)) for front in self.fronts]
+        return self._pictures(drawn)
 
     def plot_fit(self, X: Any, y: Any, index: int | Sequence[int] | None = None) -> Any:
-        """Draw data, the formula, and what remains of the data without it: a matplotlib figure."""
+        """Draw data, the formula, and the residuals: a matplotlib figure, with the name of a series y."""
         check_is_fitted(self)
+        target = y.name if isinstance(getattr(y, "name", None), str) else "y"
         table = frames.read(X, labels=self._labels)
         columns = frames.read_values(y, "y", len(table.values)).reshape(len(table.values), -1)
         if columns.shape[1] != len(self._fronts):
             raise DataError(f"`y` must have {len(self._fronts)} columns, but it has {columns.shape[1]}.")
         drawn = [
-            figures.plot_fit(item.expression, table.values, column)
+            show.plot_fit(item.expression, table.values, column, target=target, title=item.text)
             for item, column in zip(self.at(index), columns.T, strict=True)
         ]
-        return self._one_or_list(drawn)
+        return self._pictures(drawn)
 
     def plot_tree(self, index: int | Sequence[int] | None = None) -> Any:
-        """Draw the chosen formula as a tree: a matplotlib figure."""
-        return self._one_or_list([figures.plot_tree(item.expression) for item in self.at(index)])
+        """Draw the selected formula as a tree: a matplotlib figure."""
+        return self._pictures([show.plot_tree(item.expression) for item in self.at(index)])
 
     def plot_convergence(self) -> Any:
-        """Draw how the choice's loss fell while the search went on: a matplotlib figure."""
+        """Draw the loss of the selected formula during the search: a matplotlib figure."""
+        drawn = [show.plot_convergence(*pair) for pair in zip(self._histories, self.at(), strict=True)]
+        return self._pictures(drawn)
+
+    def plot_training(self) -> Any:
+        """Draw how the searches learnt, and which part of them found each improvement: a matplotlib figure.
+
+        Against the number of formulas tried are drawn the loss of the selected formula with a mark for the part that
+        found it, and for each search the rewards of the policy's samples and of evolved formulas, and the entropy of
+        the policy.
+        """
         check_is_fitted(self)
-        return self._one_or_list([figures.plot_convergence(history) for history in self._histories])
+        return self._pictures([show.plot_training(history) for history in self._histories])
+
+    def _pictures(self, drawn: list[Any]) -> Any:
+        return show.together(drawn) if self._is_multiple else drawn[0]
 
     @property
     def fronts(self) -> tuple[EquationFront, ...]:
-        """What was found for each target, also where there is one."""
+        """The front of each target, as a tuple, even if there is only one."""
         check_is_fitted(self)
         return self._fronts
 
     def at(self, index: int | Sequence[int] | None = None) -> list[Equation]:
-        """Return the chosen formula of each target, or that of a row of `equations_`."""
+        """Return the selected formula of each target, or another row of `equations_`."""
         check_is_fitted(self)
         places: list[Any] = list(index) if isinstance(index, Sequence) else [index] * len(self._fronts)
         if len(places) != len(self._fronts):
@@ -457,22 +525,21 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     # --- Display -----------------------------------------------------------------------------------------------------
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        """Show the parameters and, once fitted, the front, with the choice marked."""
+        """Show the parameters and, once fitted, the front, with the selected formula marked."""
         head = str(super().__repr__(N_CHAR_MAX))
         if not self.__sklearn_is_fitted__():
             return head
-        return "\n".join([head, *(front.text(self.model_selection) for front in self._fronts)])
+        return "\n".join([head, *(front.text(self.model_selection, _WIDE) for front in self._fronts)])
 
-    def _repr_html_(self) -> str:
-        """Show the front as a table with formulas in MathML; every name in it is escaped."""
-        head = f"<pre>{html.escape(str(super().__repr__()))}</pre>"
-        if not self.__sklearn_is_fitted__():
-            return head
-        return head + "".join(front.html(self.model_selection) for front in self._fronts)
+    def _repr_html_inner(self) -> str:
+        """Return scikit-learn's diagram and, once fitted, the front above it; every name in it is escaped."""
+        fronts = [front.html(self.model_selection) for front in self._fronts] if self.__sklearn_is_fitted__() else []
+        return "".join([*fronts, str(super()._repr_html_inner())])
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:  # noqa: ARG002 - notebooks pass some
-        """Give notebooks the text and the table."""
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+        """Return text and page for notebooks; the text alone if scikit-learn's setting `display` is "text"."""
+        page = {"text/html": self._repr_html_()} if hasattr(self, "_repr_html_") else {}
+        return {"text/plain": repr(self), **page}
 
 
 # --- Data ------------------------------------------------------------------------------------------------------------
@@ -491,9 +558,4 @@ def _weights(values: Any, rows: int) -> Floats:
     weights = frames.read_values(values, "sample_weight", rows)
     if weights.ndim != 1:
         raise DataError(f"`sample_weight` must have one value for each row, but its shape is {weights.shape}.")
-    if weights.min() < 0.0:
-        row = int(weights.argmin())
-        raise DataError(f"`sample_weight` must not be negative, but it is {weights[row]} in row {row}.")
-    if weights.max() == 0.0:
-        raise DataError("`sample_weight` must not be zero in every row. Leave it out to weigh all rows alike.")
-    return weights
+    return checked_weights(weights, "`sample_weight`")

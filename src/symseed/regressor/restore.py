@@ -1,16 +1,20 @@
-"""Restores formulas of a search to the user's units: simplified there, judged on all samples, put on a front."""
+"""From formulas of a search to the front that a user sees: the user's units, simplified, judged on all samples."""
 
 from __future__ import annotations
 
 import math
+import time
+import warnings
+from collections.abc import Sequence
 
 import numpy as np
 
 from symseed.arrays import Floats
-from symseed.assembly.simplify import simplified
+from symseed.assembly.simplify import converged, simplified
 from symseed.data import Dataset
 from symseed.language import Expression, Row
 from symseed.portfolio import Formula, Portfolio
+from symseed.regressor.all_rows import AllRows
 from symseed.regressor.front import Candidate, EquationFront
 from symseed.regressor.prepare import Prepared
 from symseed.scoring.description import description_lengths
@@ -20,6 +24,16 @@ from symseed.search.budget import IsLate
 
 _MOST_FITS = 20
 """Most fits of a formula on the front, each of 100 iterations: chosen by hand."""
+_FEW = 500
+"""Samples on which simple numbers are sought for all formulas but the choice, as in a search: chosen by hand."""
+_RESERVE = 0.05
+"""Share of the time kept for the last simplification in the user's units: chosen by hand."""
+_RESERVED = 0.5
+"""Most seconds kept for the last simplification in the user's units: chosen by hand."""
+_PASSES = 1_000
+"""Passes over all samples that fitting and judging a front takes, where a search used some: measured, rounded up."""
+_MOST_RESERVE = 0.5
+"""Most of the time that is kept for fitting and judging on all samples: chosen by hand."""
 _SAME_VALUES = 1e-6
 """Share by which the values of a restored formula may differ from those of the search's: chosen by hand."""
 
@@ -31,21 +45,48 @@ class Restorer:
         self._prepared = prepared
         self._writer = prepared.writer
 
-    def front(self, portfolio: Portfolio, reason: StopReason) -> EquationFront:
-        """Return the front that a user sees; after Ctrl-C, that of the formulas judged so far."""
-        assert portfolio.best is not None, "there is a front once there is a choice"
-        rows = [portfolio.best.expression.row, *(formula.expression.row for formula in portfolio.front())]
+    def reserve(self, seconds: float) -> float:
+        """Return how many of some seconds to keep for restoring a front, by the time of a pass over the data."""
+        if self._prepared.is_sampled:
+            started = time.monotonic()
+            _mean_loss(self._prepared.whole, self._prepared.whole.y)
+            return min(_MOST_RESERVE * seconds, _PASSES * (time.monotonic() - started))
+        return 0.0 if self._prepared.units.are_plain else min(_RESERVE * seconds, _RESERVED)
+
+    def front(self, portfolio: Portfolio, reason: StopReason, is_late: IsLate) -> EquationFront:
+        """Return the front that a user sees; after Ctrl-C or once time is up, that of the formulas judged so far.
+
+        While the search works, formulas are judged on its own samples, and only the selected one is simplified again.
+        """
+        choice = portfolio.best
+        assert choice is not None, "there is a front once a formula is selected"
+        rows = list(dict.fromkeys([choice.expression.row, *(formula.expression.row for formula in portfolio.front())]))
+        judge = Judge(self._prepared, rows, is_final=reason is not StopReason.NOT_ENDED)
         candidates: list[Candidate] = []
+        done = 0
         try:
-            for row in dict.fromkeys(rows):
-                candidates += self._restored(row, portfolio.is_late)
+            for row in rows:
+                if candidates and judge.is_slow and is_late():
+                    break
+                candidates += self._restored(row, judge, is_late, is_choice=row is rows[0])
+                done += 1
         except KeyboardInterrupt:
             # On many samples each formula takes a moment. A second Ctrl-C gives up.
             reason = StopReason.INTERRUPTED
-            candidates = candidates or self._restored(rows[0], portfolio.is_late)
+            candidates = candidates or self._restored(rows[0], judge, is_late, is_choice=True)
+        if judge.is_slow and not is_late():
+            best = min(candidates, key=lambda item: item.formula.description)
+            candidates += judge.candidates(best.formula.expression.row, rows[0], is_late, is_thorough=True)
+        if done < len(rows) and reason is not StopReason.INTERRUPTED:
+            _warn_of_time(done, len(rows), len(self._prepared.whole))
         fitting = [item for item in candidates if len(item.formula.expression) <= self._prepared.plan.maxsize]
-        rounding = self._prepared.scaled.rounding
-        return EquationFront.of(fitting or candidates, reason, rows=len(self._prepared.data), rounding=rounding)
+        return EquationFront.of(
+            fitting or candidates,
+            reason,
+            data=self._prepared.whole,
+            rows=judge.count,
+            rounding=self._prepared.scaled.rounding,
+        )
 
     def shown(self, expression: Expression) -> Expression:
         """Return a formula of the search as it will be shown, before its last simplification."""
@@ -59,7 +100,7 @@ class Restorer:
         table[:, columns] = data.X
         return _mean_loss(data, shown.evaluate(table))
 
-    def _restored(self, row: Row, is_late: IsLate) -> list[Candidate]:
+    def _restored(self, row: Row, judge: Judge, is_late: IsLate, *, is_choice: bool) -> list[Candidate]:
         """A formula of the search in the user's units, simplified again if the units differ and there is time."""
         prepared, library = self._prepared, self._writer.library
         wanted = Expression(library, row).evaluate(prepared.scaled.X)
@@ -68,13 +109,14 @@ class Restorer:
             near = _SAME_VALUES * np.abs(wanted).max()
             if not np.allclose(values / prepared.units.target, wanted, rtol=_SAME_VALUES, atol=near):
                 continue  # a value overflowed or underflowed
-            found: list[Candidate] = []
+            forms = [form]
             if prepared.has_squares and not prepared.units.are_plain and not is_late():
                 # A factor of 1 in the search's units is a constant in the user's, not fitted yet.
-                fitted = self._fitted(form)
-                simple = simplified(self._writer, fitted, prepared.data, is_late=is_late)
-                found = self._judged(fitted, row) + self._judged(simple, row)
-            return found or self._judged(form, row)
+                forms = [self._fitted(form)]
+                if is_choice or judge.is_final:
+                    forms.append(self._simplified(forms[0], is_late, is_choice=is_choice))
+            found = [item for one in forms for item in judge.candidates(one, row, is_late)]
+            return found or judge.candidates(form, row, is_late)
         return []
 
     def _fitted(self, row: Row) -> Row:
@@ -83,14 +125,51 @@ class Restorer:
             return row
         return fit_to_convergence(self._writer.population([row]), self._prepared.data, most=_MOST_FITS)[0].row(0)
 
-    def _judged(self, row: Row, searched: Row) -> list[Candidate]:
-        """A formula with its loss on all samples; none if it has no value at a sample of positive weight.
+    def _simplified(self, row: Row, is_late: IsLate, *, is_choice: bool) -> Row:
+        """A formula with simple numbers, which for all but the choice a few samples suggest: all would take minutes."""
+        data = self._prepared.data
+        some = data if is_choice or len(data) <= _FEW else data.take(np.arange(_FEW) * len(data) // _FEW)
+        simple = simplified(self._writer, row, some, is_late=is_late)
+        return converged(self._writer, simple, data, iterations=100, is_late=is_late)
 
-        `searched` is the search's formula, for scaled data.
+
+class Judge:
+    """Judges formulas in the user's units: on all samples at the end, on the search's while it works."""
+
+    def __init__(self, prepared: Prepared, rows: Sequence[Row], *, is_final: bool) -> None:
+        self._prepared, self.is_final = prepared, is_final
+        self._all = AllRows.of(prepared, rows) if is_final and prepared.is_sampled and prepared.has_squares else None
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the samples are so many that judging a formula takes a moment."""
+        return self._all is not None
+
+    @property
+    def count(self) -> int:
+        """Number of samples that description lengths count."""
+        return len(self._prepared.data if self._all is None else self._all.data)
+
+    def candidates(self, row: Row, searched: Row, is_late: IsLate, *, is_thorough: bool = False) -> list[Candidate]:
+        """Return a formula with its loss; none if it has no value at a sample of positive weight.
+
+        Args:
+            row: the formula in the user's units; where the search used some samples, it is fitted to all first.
+            searched: the search's formula, for scaled data.
+            is_thorough: whether other simple numbers are tried on all samples.
         """
-        prepared, data, unit = self._prepared, self._prepared.whole, self._prepared.units.target
+        if self._all is not None:
+            row = self._all.fitted(row, is_thorough=is_thorough, is_late=is_late)
+        prepared, unit = self._prepared, self._prepared.units.target
         expression = Expression(prepared.shown_library, row)
-        prediction = expression.evaluate(data.X)
+        data = prepared.whole
+        if self._all is not None:
+            prediction = self._all.predicted(row)
+        elif prepared.is_sampled and not self.is_final:
+            data = prepared.data
+            prediction = Expression(prepared.writer.library, row).evaluate(data.X)
+        else:
+            prediction = expression.evaluate(data.X)
         counted = data.weights > 0.0
         if np.isnan(prediction[counted]).any():
             return []
@@ -100,11 +179,31 @@ class Restorer:
             share = _mean_square(data.y / unit, prediction / unit, data.weights)
             if prepared.scaled.ruler is not None:
                 share = float(prepared.scaled.ruler.mean_square(np.array([loss]))[0])
-        if not math.isfinite(share):
+        description = self._description(row, searched)
+        if not (math.isfinite(share) and math.isfinite(description)):
             return []
-        described, judge = (row, prepared.data) if prepared.has_squares else (searched, prepared.scaled)
-        description = float(description_lengths(self._writer.population([described]), judge)[0])
-        return [Candidate(Formula(expression, share, description), loss)] if math.isfinite(description) else []
+        return [Candidate(Formula(expression, share, description), loss, self._test_loss(expression))]
+
+    def _test_loss(self, expression: Expression) -> float | None:
+        """The mean loss on the samples that are held out; NaN if the formula has no value at one of them."""
+        test = self._prepared.test
+        return None if test is None else _mean_loss(test, expression.evaluate(test.X))
+
+    def _description(self, row: Row, searched: Row) -> float:
+        if self._all is not None:
+            return self._all.description(row)
+        prepared = self._prepared
+        described, data = (row, prepared.data) if prepared.has_squares else (searched, prepared.scaled)
+        return float(description_lengths(prepared.writer.population([described]), data)[0])
+
+
+def _warn_of_time(done: int, count: int, rows: int) -> None:
+    warnings.warn(
+        f"Time was up when {done} of {count} formulas had been judged on all {rows:,} rows. The front holds only "
+        "these; raise `max_time` to see the others.",
+        UserWarning,
+        stacklevel=10,
+    )
 
 
 def _mean_loss(data: Dataset, prediction: Floats) -> float:

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+from safetensors.numpy import load, save
+
+from symseed import files
 from symseed.arrays import Floats
 from symseed.data import Dataset
-from symseed.errors import SettingsError
+from symseed.errors import DataError, SettingsError
+from symseed.search.streams import Stream, derived
 from symseed.space import Dimension, Dimensions
 from symseed.space.dimensions import UnitLike
+from symseed.tables.report import TableReport
+
+_MOST_HEADER = 2**20
+"""Most bytes of a safetensors file besides its numbers: far above the usual size, chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +71,31 @@ class RunData:
     """Source of the data, as shown to people."""
     units: RunUnits | None = None
     """Physical units; None: no units were given."""
+    is_test: npt.NDArray[np.bool_] | None = None  # (M,)
+    """Whether a sample is held out, so that the search never sees it; None: none is."""
+    table: TableReport | None = None
+    """What was read, used and left out of the file; None: the data came from Python."""
+
+    def with_test(self, size: float | None, seed: int) -> RunData:
+        """Return the same data with a share of the samples, or a number of them, held out at random.
+
+        Samples of weight 0 count as none.
+
+        Raises:
+            DataError: if none would be left to fit.
+        """
+        if size is None:
+            return self
+        counted = np.flatnonzero(self.weights > 0.0)
+        count = int(size) if size >= 1 else math.ceil(size * len(counted))
+        if count >= len(counted):
+            raise DataError(
+                f"`test_size` must leave a row to fit, but {size:g} of {len(counted)} rows leaves none. Lower it."
+            )
+        drawn = np.random.default_rng(derived(seed, Stream.TEST, 1)).permutation(counted)[:count]
+        is_test = np.zeros(len(self.X), dtype=bool)
+        is_test[drawn] = True
+        return replace(self, is_test=is_test)
 
     def with_units(self, X_units: Any, y_units: Any) -> RunData:
         """Return the same data with units, as `SymbolicRegressor.fit` takes them.
@@ -87,13 +124,83 @@ class RunData:
         return None if self.units is None else self.units.rules[output]
 
     def dataset(self, output: int) -> Dataset:
-        """Return the samples of one target."""
-        return Dataset.of(self.X, self.y[:, output], self.weights, self.names)
+        """Return the samples of one target that are fitted."""
+        whole = Dataset.of(self.X, self.y[:, output], self.weights, self.names)
+        return whole if self.is_test is None else whole.take(np.flatnonzero(~self.is_test))
+
+    def test(self, output: int) -> Dataset | None:
+        """Return the samples of one target that are held out; None if none are."""
+        if self.is_test is None:
+            return None
+        whole = Dataset.of(self.X, self.y[:, output], self.weights, self.names)
+        return whole.take(np.flatnonzero(self.is_test))
+
+    # --- On disk -----------------------------------------------------------------------------------------------------
+
+    def packed(self) -> bytes:
+        """Return the numbers as the content of a safetensors file."""
+        arrays = {"X": self.X, "y": self.y, "weights": self.weights}
+        return save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
 
     @property
-    def arrays(self) -> dict[str, Floats]:
-        """The arrays by name, as `data.safetensors` holds them."""
-        return {"X": self.X, "y": self.y, "weights": self.weights}
+    def described(self) -> dict[str, Any]:
+        """Everything but the numbers, as values that TOML can hold."""
+        return {
+            "source": self.source,
+            "targets": list(self.targets),
+            "names": list(self.names),
+            "has_labels": self.has_labels,
+            "is_multiple": self.is_multiple,
+            "rows": len(self.X),
+            "units": [] if self.units is None else [list(self.units.columns), list(self.units.targets)],
+        } | ({} if self.table is None else {"table": self.table.values()})
+
+    @classmethod
+    def read(cls, path: Path, described: Mapping[str, Any]) -> RunData:
+        """Read the numbers of a file, which must have the hash that is in its description.
+
+        Raises:
+            DataError: if the file cannot be read, or holds other data.
+            KeyError: if the description lacks something.
+        """
+        cells = int(described["rows"]) * (len(described["names"]) + len(described["targets"]) + 1)
+        try:
+            content = files.read(path, 8 * cells + _MOST_HEADER)
+        except OSError as error:
+            raise DataError(f"`{path}` must hold the data of the run, but it cannot be read: {error}") from error
+        if files.digest(content) != described["sha256"]:
+            raise DataError(
+                f"`{path}` must hold the data that the run began with, but it holds others. Restore the file, or start "
+                "a new fit."
+            )
+        arrays: dict[str, npt.NDArray[Any]] = load(content)
+        names, targets = tuple(described["names"]), tuple(described["targets"])
+        return cls(
+            arrays["X"],
+            arrays["y"],
+            arrays["weights"],
+            names,
+            has_labels=bool(described["has_labels"]),
+            is_multiple=bool(described["is_multiple"]),
+            targets=targets,
+            source=str(described["source"]),
+            units=RunUnits.of(names, targets, *described["units"]) if described["units"] else None,
+            table=TableReport.of_values(described["table"]) if described.get("table") else None,
+        )
+
+
+def checked_weights(weights: Floats, name: str) -> Floats:
+    """Return weights of rows, of which none may be negative and not all may be zero.
+
+    Raises:
+        DataError: naming the weights and the row.
+    """
+    if weights.min() < 0.0:
+        row = int(weights.argmin())
+        raise DataError(f"{name} must not be negative, but it is {weights[row]} in row {row}.")
+    if weights.max() == 0.0:
+        raise DataError(f"{name} must not be zero in every row. Leave it out to give all rows the same weight.")
+    return weights
 
 
 def _text(unit: UnitLike, dimension: Dimension) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
+import itertools
 import math
 import numbers
 import os
@@ -15,28 +15,23 @@ import numpy as np
 
 from symseed import methods
 from symseed.data.losses import Loss
-from symseed.errors import SettingsError, did_you_mean
-from symseed.language.tokens import ALIASES, OPERATORS, Token, custom
+from symseed.errors import SettingsError
+from symseed.language.hints import operator_hint
+from symseed.language.tokens import ALIASES, FAMILIES, OPERATORS, Token, custom
 from symseed.methods import Method
 from symseed.portfolio.settings import PortfolioSettings
 from symseed.portfolio.track import Track
+from symseed.regressor import elsewhere
 from symseed.regressor.front import check_rule
+from symseed.search import changes
 from symseed.space.constraints import ArgumentSizes, Constraint, Nesting
 
 EarlyStop: TypeAlias = float | Callable[[float, int], bool]
+Callback: TypeAlias = Callable[[Any], object]
+"""Called with the `Progress` after every turn; the search ends if it returns something true."""
 
-_ELSEWHERE = {
-    "feature_names": "the columns' names of a data frame given to fit",
-    "function_set": "binary_operators and unary_operators",
-    "niterations": "max_evals",
-    "operators": "binary_operators and unary_operators",
-    "procs": "n_jobs",
-    "seed": "random_state",
-    "timeout_in_seconds": "max_time",
-    "verbose": "verbosity",
-    "weights": "sample_weight of fit",
-}
-"""Names that other tools use for our parameters."""
+_PATIENCE = 8
+"""Turns without another choice after which a portfolio ends: four rounds of assembly, the enlarged one included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +46,26 @@ class Settings:
     max_evals: int | None = None
     max_time: float | None = 60.0
     early_stop_condition: EarlyStop | None = None
-    patience: int | None = 8
+    patience: int | str | None = "auto"
     model_selection: str = "best"
     loss: str | Callable[..., Any] = "squared"
+    test_size: float | int | None = None
     n_jobs: int | None = None
     random_state: Any = None
     warm_start: bool = False
-    verbosity: int = 0
+    verbosity: int | None = None
     output_directory: str | os.PathLike[str] | None = None
     method: str = "default"
+    method_settings: Mapping[str, Any] | None = None
+    constants: bool | None = None
+    callback: Callback | None = None
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Settings:
         """Take settings by name, and refuse unknown names."""
         for name in values:
             if name not in NAMES:
-                raise SettingsError(f"There is no setting `{name}`: {suggestion(name)}")
+                raise SettingsError(f"There is no setting `{name}`.{suggestion(name)}")
         return cls(**values)
 
     def plan(self) -> Plan:
@@ -81,7 +80,7 @@ class Settings:
         operators += _operators(self.unary_operators, "unary_operators", 1)
         if not operators:
             raise SettingsError("A formula needs an operator, but `binary_operators` and `unary_operators` are empty.")
-        settings = method.portfolio or _alone(method)
+        settings = self._searches(method)
         longest = max(track.max_length for track in settings.tracks)
         maxsize = longest if self.maxsize is None else _whole(self.maxsize, "maxsize", 1)
         max_time = self.max_time
@@ -95,6 +94,7 @@ class Settings:
             raise SettingsError("`n_jobs` must be at least 1, or -1 for all cores, but it is 0.")
         _checked(self.warm_start, "warm_start", (bool, np.bool_), "true or false")
         _check_seed(self.random_state)
+        _check_test_size(self.test_size, is_warm=bool(self.warm_start))
         if self.output_directory is not None:
             _checked(self.output_directory, "output_directory", (str, os.PathLike), "the path of a folder")
         return Plan(
@@ -113,10 +113,33 @@ class Settings:
             max_evals=method.budget.expressions if self.max_evals is None else _whole(self.max_evals, "max_evals", 1),
             max_time=None if max_time is None or math.isinf(max_time) else float(max_time),
             early_stop=condition,
-            patience=None if self.patience is None else _whole(self.patience, "patience", 1),
+            patience=self._patience(method),
             threads=min(joblib.effective_n_jobs(jobs), 1024),
-            is_talking=_whole(self.verbosity, "verbosity", 0) > 0,
+            verbosity=None if self.verbosity is None else _whole(self.verbosity, "verbosity", 0),
+            callback=self._callback(),
         )
+
+    def _searches(self, method: Method) -> PortfolioSettings:
+        """The method's searches, with the user's changes."""
+        if self.constants is not None:
+            _checked(self.constants, "constants", (bool, np.bool_), "true, false or None")
+        settings = method.portfolio or _alone(method, constants=bool(self.constants))
+        if self.constants is not None and not self.constants:
+            settings = settings.without_constants()
+        if self.method_settings is None:
+            return settings
+        given = _checked(self.method_settings, "method_settings", Mapping, "a mapping from names of settings to values")
+        return settings.with_search_settings(changes.flattened(given))
+
+    def _patience(self, method: Method) -> int | None:
+        if self.patience == "auto":
+            return None if method.portfolio is None else _PATIENCE
+        return None if self.patience is None else _whole(self.patience, "patience", 1)
+
+    def _callback(self) -> Callback | None:
+        if self.callback is not None and not callable(self.callback):
+            raise SettingsError(f"`callback` must be a function of the progress, but it is {self.callback!r}.")
+        return self.callback
 
 
 NAMES = tuple(field.name for field in fields(Settings))
@@ -142,26 +165,34 @@ class Plan:
     early_stop: EarlyStop | None
     patience: int | None
     threads: int
-    is_talking: bool
+    verbosity: int | None
+    """None: a display in a notebook, nothing elsewhere."""
+    callback: Callback | None = None
+    """Called after every turn."""
 
 
-def _alone(method: Method) -> PortfolioSettings:
-    """A method of the paper as a portfolio of one track, with fitted constants and without assembly."""
+def _alone(method: Method, *, constants: bool) -> PortfolioSettings:
+    """A method of the paper as a portfolio of one track, without assembly.
+
+    Without fitted constants it searches as `symseed bench` does: in the method's space, on all samples. With them it
+    searches for short formulas too, such as `c * x`, and on fewer samples, as fits of constants take long.
+    """
     track = Track(
         method.settings,
+        min_length=1 if constants else method.min_length,
         max_length=method.max_length,
         constraints=method.constraints,
-        constants=True,
+        constants=constants,
         rounds=1,
         soft_length=method.soft_length,
     )
-    return PortfolioSettings((track,), assembly=None)
+    whole = PortfolioSettings((track,), assembly=None)
+    return whole if constants else replace(whole, constants=False, samples=None)
 
 
 def suggestion(name: str) -> str:
-    """Suggest a setting for an unknown name."""
-    meant = _ELSEWHERE.get(name) or next(iter(difflib.get_close_matches(name, NAMES, n=1)), None)
-    return f"did you mean {meant}?" if meant else f"the settings are {', '.join(NAMES)}."
+    """Return a sentence, with a space before it, that names the setting for an unknown name, or all settings."""
+    return elsewhere.suggestion(name, NAMES)
 
 
 def _checked(value: Any, name: str, kind: type | tuple[type, ...], what: str) -> Any:
@@ -190,6 +221,20 @@ def _check_seed(value: Any) -> None:
         raise SettingsError(
             f"`random_state` must be None, a whole number from 0 to {2**32 - 1:,}, or a numpy RandomState, but it is "
             f"{value!r}."
+        )
+
+
+def _check_test_size(value: Any, *, is_warm: bool) -> None:
+    if value is None:
+        return
+    is_count = isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= 1
+    if not is_count and not (isinstance(value, numbers.Real) and 0.0 < float(value) < 1.0):
+        raise SettingsError(
+            f"`test_size` must be a share of the rows between 0 and 1, or a number of rows, but it is {value!r}."
+        )
+    if is_warm:
+        raise SettingsError(
+            "`test_size` and `warm_start` cannot be combined: the fit before has seen rows that would be held out."
         )
 
 
@@ -248,9 +293,10 @@ def _operators(given: Any, argument: str, arity: int) -> tuple[Token, ...]:
     if given is None:
         return ()
     if isinstance(given, str) or not isinstance(given, Sequence):
-        raise SettingsError(f"`{argument}` must be a list of names, in an order, but it is {given!r}.")
+        raise SettingsError(f"`{argument}` must be a list of names and functions, but it is {given!r}.")
     out: dict[str, Token] = {}
-    for entry in given:
+    entries = [FAMILIES.get(entry, (entry,)) if isinstance(entry, str) else (entry,) for entry in given]
+    for entry in itertools.chain.from_iterable(entries):
         token = custom(entry) if callable(entry) else _named(entry, argument, arity)
         if token.arity != arity:
             other = {1: "unary_operators", 2: "binary_operators"}[token.arity]
@@ -265,6 +311,6 @@ def _named(name: Any, argument: str, arity: int) -> Token:
     known = {name: OPERATORS[ALIASES.get(name, name)] for name in (*OPERATORS, *ALIASES)}
     if not isinstance(name, str) or name not in known:
         fitting = [other for other, token in known.items() if token.arity == arity]
-        hint = did_you_mean(name, fitting)
-        raise SettingsError(f"`{argument}` has `{name}`, but must be of {', '.join(fitting)}.{hint}")
+        hint = operator_hint(name, known)
+        raise SettingsError(f"`{argument}` has `{name}`, which is not one of {', '.join(fitting)}.{hint}")
     return known[name]

@@ -1,4 +1,4 @@
-"""Settings as text: TOML files and NAME=VALUE in, TOML out. Unknown names are refused, and nothing is executed."""
+"""Settings as text: read from TOML files and NAME=VALUE, written as TOML. Unknown names are refused."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ import numpy as np
 from symseed import files
 from symseed.errors import SettingsError
 from symseed.regressor.settings import NAMES, Settings, suggestion
+from symseed.search import changes as method_changes
 
 _FUNCTION = "a function of your own: "
 
 
 def to_values(settings: Settings) -> dict[str, Any]:
-    """Return settings as values that TOML can hold: "none" for None, and a note for a function."""
-    return {name: _plain(getattr(settings, name)) for name in NAMES}
+    """Return settings as values that TOML can hold: "none" for None, and a note for a function.
+
+    A callback is "none": it only watches, so that a run can be repeated and resumed without it.
+    """
+    return {name: _plain(None if name == "callback" else getattr(settings, name)) for name in NAMES}
 
 
 def from_values(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -40,19 +44,33 @@ def is_function(value: Any) -> bool:
 
 
 def read_changes(changes: Sequence[str]) -> dict[str, Any]:
-    """Read NAME=VALUE; a value that is not TOML is taken as text."""
+    """Read NAME=VALUE; a value that is not TOML is taken as text.
+
+    Names of method settings, such as policy.learning_rate, are put into `method_settings`.
+    """
     out: dict[str, Any] = {}
+    of_method: dict[str, Any] = {}
     for change in changes:
         name, equals, text = change.partition("=")
         if not equals:
             raise SettingsError(f"`--set` must be NAME=VALUE, but it is `{change}`.")
-        if name not in NAMES:
-            raise SettingsError(f"There is no setting `{name}`: {suggestion(name)}")
-        try:
-            out[name] = files.toml_values(f"value = {text}")["value"]
-        except ValueError:
-            out[name] = text
-    return from_values(out)
+        is_own = name in NAMES
+        if not is_own and not method_changes.is_near(name):
+            raise SettingsError(f"There is no setting `{name}`.{suggestion(name)}")
+        if not is_own:
+            method_changes.check_names([name])
+        (out if is_own else of_method)[name] = files.toml_value(text)
+    return merged(from_values(out), {"method_settings": from_values(of_method)} if of_method else {})
+
+
+def merged(values: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings, with later ones in place of earlier ones; method settings are replaced one by one."""
+    out = {**values, **later}
+    both = [given["method_settings"] for given in (values, later) if given.get("method_settings")]
+    if len(both) == 2 and all(isinstance(given, Mapping) for given in both):
+        first, second = map(method_changes.flattened, both)
+        out["method_settings"] = {**first, **second}
+    return out
 
 
 def read_file(path: str) -> dict[str, Any]:
@@ -68,7 +86,7 @@ def read_file(path: str) -> dict[str, Any]:
         raise SettingsError(f"`{path}` must hold settings, but `settings` in it is {settings!r}.")
     for name in settings:
         if name not in NAMES:
-            raise SettingsError(f"`{path}` has a setting `{name}`, but there is none: {suggestion(name)}")
+            raise SettingsError(f"`{path}` has `{name}`, which is not a setting.{suggestion(name)}")
     return from_values(settings)
 
 

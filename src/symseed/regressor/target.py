@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from symseed.language import Expression, Library
-from symseed.portfolio import Portfolio, PortfolioState, Turn
+from symseed.portfolio import Activity, Portfolio, PortfolioState, Stage, Turn
 from symseed.regressor.front import EquationFront
 from symseed.regressor.prepare import Prepared
 from symseed.regressor.restore import Restorer
@@ -16,13 +16,16 @@ from symseed.search import Budget, StopReason
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The search for one target after a turn, as observers receive it."""
+    """The search for one target after a turn, as a callback receives it."""
 
+    output: int
+    """Index of the target, from 0."""
     turn: Turn
+    """The turn: its index, seconds, counts of formulas, how the searches learnt, and what found the choice."""
     best: Expression
-    """The choice, in the user's units, before its last simplification."""
+    """The selected formula, in the user's units, before its last simplification."""
     loss: float
-    """Mean loss of the choice on the samples that the search uses."""
+    """Mean loss of the selected formula on the samples that the search uses."""
     state: PortfolioState | None
     """State at the end of the last epoch, from which the search can be resumed."""
     library: Library
@@ -38,18 +41,23 @@ class TargetSearch:
         self,
         prepared: Prepared,
         *,
+        output: int = 0,
         deadline: float | None,
         known: Sequence[Expression] = (),
-        watch: Callable[[Progress], None] | None = None,
+        watch: Callable[[Progress], bool] | None = None,
+        tell: Callable[[Activity], None] | None = None,
     ) -> None:
         """Take the prepared data.
 
         Args:
+            output: index of the target.
             deadline: end of the search, by `time.monotonic`; None: only the plan's other limits count.
             known: formulas to begin with.
-            watch: called after every turn.
+            watch: called once there are first formulas, and after every turn; the search ends if it returns true.
+            tell: called whenever the search begins to do something else.
         """
-        self._prepared, self._deadline, self._watch = prepared, deadline, watch
+        self._prepared, self._output, self._deadline, self._watch = prepared, output, deadline, watch
+        self._tell = tell
         self._restorer = Restorer(prepared)
         self._known = prepared.scaled_formulas(known)
         self._portfolio: Portfolio | None = None
@@ -62,6 +70,8 @@ class TargetSearch:
         """
         plan = self._prepared.plan
         seconds = None if self._deadline is None else max(self._deadline - time.monotonic(), 1e-3)
+        if seconds is not None:
+            seconds -= self._restorer.reserve(seconds)
         self._portfolio = Portfolio(
             self._prepared.library,
             self._prepared.scaled,
@@ -72,27 +82,45 @@ class TargetSearch:
             known=self._known,
             threads=plan.threads,
             begin=begin,
+            tell=self._tell,
         )
-        return self._restorer.front(self._portfolio, self._followed(self._portfolio, is_at_once=is_at_once))
+        reason = self._followed(self._portfolio, is_at_once=is_at_once)
+        if reason in (StopReason.EARLY_STOP, StopReason.CALLBACK):
+            self._portfolio.finish()
+        self._portfolio.begins(Stage.JUDGING)
+        return self._restorer.front(self._portfolio, reason, self._is_late)
 
     def so_far(self) -> EquationFront | None:
         """Return the front that an interrupted search has found; None if there is no formula."""
         if self._portfolio is None or self._portfolio.best is None:
             return None
         self._portfolio.gather()
-        return self._restorer.front(self._portfolio, StopReason.INTERRUPTED)
+        self._portfolio.finish()
+        return self._restorer.front(self._portfolio, StopReason.INTERRUPTED, self._is_late)
+
+    def _is_late(self) -> bool:
+        return self._deadline is not None and time.monotonic() >= self._deadline
 
     def _followed(self, portfolio: Portfolio, *, is_at_once: bool) -> StopReason:
         """Follow the turns to their end, and return its reason."""
         try:
+            # Assembly may take seconds: what is known before it is told at once.
+            is_slow = portfolio.best is None and self._prepared.settings.assembly is not None
+            if self._watch is not None and is_slow and not is_at_once:
+                is_stopped = self._watch(self._progress(portfolio, portfolio.begin()))
+                if is_stopped:
+                    return StopReason.CALLBACK
             for turn in portfolio.turns():
                 # A search that ends at once cannot be resumed, so its state must not replace an earlier one.
+                is_stopped = False
                 if self._watch is not None and not is_at_once:
-                    self._watch(self._progress(portfolio, turn))
+                    is_stopped = self._watch(self._progress(portfolio, turn))
                 if turn.reason is not None:
                     return turn.reason
                 if is_at_once:
                     break
+                if is_stopped:
+                    return StopReason.CALLBACK
                 if self._is_enough(portfolio):
                     return StopReason.EARLY_STOP
         except KeyboardInterrupt:
@@ -103,12 +131,13 @@ class TargetSearch:
     def _progress(self, portfolio: Portfolio, turn: Turn) -> Progress:
         best = self._restorer.shown(turn.best.expression)
         return Progress(
+            output=self._output,
             turn=turn,
             best=best,
             loss=self._restorer.loss_of(best),
             state=portfolio.state,
             library=self._prepared.library,
-            front=lambda: self._restorer.front(portfolio, turn.reason or StopReason.NOT_ENDED),
+            front=lambda: self._restorer.front(portfolio, StopReason.NOT_ENDED, self._is_late),
         )
 
     def _is_enough(self, portfolio: Portfolio) -> bool:

@@ -44,7 +44,10 @@ def constant_cost(value: float, deviation: float) -> float:
 
 
 def description_lengths(population: Population, dataset: Dataset) -> Floats:
-    """Return the nats of each row and of the data given it, (N,); infinite where a row fails."""
+    """Return the nats of each row and of the data given it, (N,).
+
+    They are infinite where a row fails, or has a constant too large for the data.
+    """
     mean_square = dataset.mean_squares(evaluate(population, dataset).error)
     costs = _token_costs(population.library)
     # Added token by token: the last bit of NumPy's sum would depend on the padding of rows.
@@ -96,6 +99,8 @@ def _constants(population: Population, row: int, dataset: Dataset, mean_square: 
     values = values[~np.isnan(values)]
     if len(values) == 0 or math.isnan(mean_square):
         return 0.0
+    if (np.abs(values) > dataset.largest_constant).any():
+        return math.inf
     spread = deviations(population, row, dataset, mean_square)
     return sum(constant_cost(float(value), float(width)) for value, width in zip(values, spread, strict=True))
 

@@ -45,7 +45,7 @@ class Scored:
     reward: Floats  # (N,), more is better, never NaN
     solved: npt.NDArray[np.bool_]  # (N,): whether the row is an answer with which a search may end
     failure: Failures  # (N,): a `Failure` each
-    position: Positions  # (N,): of the token that failed first, -1 where there is none
+    position: Positions  # (N,): of the token that failed first, -1 if none failed
     computed: npt.NDArray[np.bool_]  # (N,): whether the row was new to the task
 
     @classmethod
@@ -53,7 +53,7 @@ class Scored:
         """Take rewards as a task of your own computes them.
 
         Raises:
-            DataError: where there is not one reward for each row, or one is NaN.
+            DataError: if there is not one reward for each row, or one is NaN.
         """
         count = len(population)
         rewards = np.asarray(reward, dtype=np.float64)

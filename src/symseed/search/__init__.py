@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from symseed.search.budget import Budget, StopReason, Timer
 from symseed.search.evolution import EvolutionSettings
+from symseed.search.learning import Batch, HasEntropy, Learning, Part
 from symseed.search.policy import Lesson, LSTMPolicy, Policy, PolicyFactory, PolicySettings, StatefulPolicy
 from symseed.search.search import Search, SearchResult, SearchSettings, Seeds, Snapshot, Step, run
+from symseed.search.streams import Stream, derived
 from symseed.search.training import (
     CrossEntropyTrainer,
     EntropySettings,
@@ -19,15 +21,19 @@ from symseed.search.training import (
 from symseed.search.variation import Mutation, VariationSettings
 
 __all__ = [
+    "Batch",
     "Budget",
     "CrossEntropyTrainer",
     "EntropySettings",
     "EvolutionSettings",
+    "HasEntropy",
     "LSTMPolicy",
+    "Learning",
     "Lesson",
     "Memory",
     "Mutation",
     "OffPolicy",
+    "Part",
     "Policy",
     "PolicyFactory",
     "PolicySettings",
@@ -41,9 +47,11 @@ __all__ = [
     "StatefulPolicy",
     "Step",
     "StopReason",
+    "Stream",
     "Timer",
     "Trainer",
     "VanillaTrainer",
     "VariationSettings",
+    "derived",
     "run",
 ]

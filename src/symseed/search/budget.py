@@ -22,10 +22,17 @@ class StopReason(enum.Enum):
     SOLVED = "The task is solved."
     EXPRESSIONS = "The budget of expressions is used up."
     SECONDS = "The time is up."
-    PATIENCE = "The choice has not changed for as many turns as `patience` says."
+    PATIENCE = "The selected formula has not changed for `patience` turns."
     EARLY_STOP = "The early stop condition is met."
+    CALLBACK = "The callback stopped the search."
     INTERRUPTED = "The search was interrupted; this is the best so far."
     NOT_ENDED = "The search has not ended."
+
+    @classmethod
+    def _missing_(cls, value: object) -> StopReason | None:
+        """Read the sentence for `PATIENCE` in run folders of version 0.2.0."""
+        is_old = value == "The choice has not changed for as many turns as `patience` says."
+        return cls.PATIENCE if is_old else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +40,8 @@ class Budget:
     """Limits of a search."""
 
     expressions: int | None = 2_000_000
-    """Most charged expressions, repeats included: expressions sampled or drawn at random, changed by evolution, made by
-    completion, or made by assembly in a portfolio."""
+    """Most expressions that count towards the budget, repeats included: those sampled or drawn at random, changed by
+    evolution, made by completion, or made by assembly in a portfolio."""
 
     seconds: float | None = None
 
@@ -75,7 +82,7 @@ class Timer:
         return self.budget.seconds is not None and self.elapsed >= self.budget.seconds
 
     def spent(self, charged: int) -> StopReason | None:
-        """Return which limit is reached with so many charged expressions; None if none is."""
+        """Return which limit is reached after `charged` expressions; None if none is."""
         if self.budget.expressions is not None and charged >= self.budget.expressions:
             return StopReason.EXPRESSIONS
         return StopReason.SECONDS if self.is_late() else None

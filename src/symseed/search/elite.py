@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from symseed.language.population import Population
 from symseed.scoring.task import Scored
+from symseed.search.learning import Part
 
 
 class Elite:
@@ -48,9 +51,15 @@ class Front:
         self._kept = kept
         self._least = np.full(longest + 1, -np.inf)
         self._rows: dict[int, Scored] = {}
+        self._parts: dict[bytes, Part] = {}
 
-    def add(self, scored: Scored) -> None:
-        """Add the rows that are better than the kept rows of their length."""
+    def restore(self, scored: Scored, parts: Sequence[Part]) -> None:
+        """Add rows that another front kept, with the parts that found them."""
+        self._parts.update(zip(_keys(scored), parts, strict=True))
+        self.add(scored, Part.POLICY)
+
+    def add(self, scored: Scored, part: Part) -> None:
+        """Add the rows that are better than the kept rows of their length; `part` found them."""
         lengths = scored.population.lengths
         if len(lengths) and lengths.max() >= len(self._least):
             more = np.full(int(lengths.max()) + 1 - len(self._least), -np.inf)
@@ -58,6 +67,8 @@ class Front:
         good = np.flatnonzero((scored.reward > self._least[lengths]) & (scored.failure == 0))
         for length in np.unique(lengths[good]):
             rows = scored.take(good[lengths[good] == length])
+            for key in _keys(rows):
+                self._parts.setdefault(key, part)
             known = self._rows.get(int(length))
             best = (rows if known is None else Scored.concatenate([known, rows])).best(self._kept)
             self._rows[int(length)] = best
@@ -76,3 +87,13 @@ class Front:
         """All rows, shortest first; None while there are none."""
         scored = self.scored
         return None if scored is None else scored.population
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The part that found each row of `population` first."""
+        scored = self.scored
+        return () if scored is None else tuple(self._parts[key] for key in _keys(scored))
+
+
+def _keys(scored: Scored) -> list[bytes]:
+    return [row.tobytes() for row in scored.population.fingerprints]

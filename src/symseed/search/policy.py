@@ -132,11 +132,18 @@ class LSTMPolicy:
 
     def log_probability(self, population: Population) -> Floats:
         """Return log p of each row, -inf where the space does not allow it, (N,)."""
-        return self._log_probabilities(population)[0]
+        return self.log_probability_and_entropy(population)[0]
 
     def entropy(self, population: Population) -> Floats:
         """Return the entropy of the distribution at each position of each row, 0 after its end, (N, L)."""
-        return self._log_probabilities(population)[1]
+        return self.log_probability_and_entropy(population)[1]
+
+    def log_probability_and_entropy(self, population: Population) -> tuple[Floats, Floats]:
+        """Return both, which takes no longer than one of them."""
+        population.check_library(self.space.library, "policy")
+        return self._network.log_probabilities(
+            self.space.rules, population.tokens, population.lengths, population.constants
+        )
 
     def gradient(self, lesson: Lesson) -> dict[str, npt.NDArray[np.floating]]:
         """Return the gradient of a lesson's objective by each block of parameters."""
@@ -179,12 +186,6 @@ class LSTMPolicy:
             name: flat[offset : offset + rows * columns].reshape(rows, columns)
             for name, offset, rows, columns in self._network.blocks()
         }
-
-    def _log_probabilities(self, population: Population) -> tuple[Floats, Floats]:
-        population.check_library(self.space.library, "policy")
-        return self._network.log_probabilities(
-            self.space.rules, population.tokens, population.lengths, population.constants
-        )
 
     def _arguments(self, lesson: Lesson) -> tuple[_core.Rules, TokenIds, Lengths, Constants, Floats, Floats, float]:
         population = lesson.population

@@ -1,15 +1,16 @@
 """Algorithm 1 of NGGP (Mundhenk et al. 2021): sample, score, evolve, train; repeat.
 
 A `Search` is the algorithm, one `Step` per round; `run` follows it to its end. Progress bars, records and checkpoints
-observe the steps from outside. Between two rounds the search can be saved as a `Snapshot` and resumed from it.
+observe the steps from outside, and a callback may end it. Between two rounds the search can be saved as a `Snapshot`
+and resumed from it.
 """
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from symseed.scoring.task import HasDataset, Scored, Task
 from symseed.search.budget import Budget, StopReason, Timer
 from symseed.search.elite import Elite
 from symseed.search.evolution import EvolutionSettings, evolve
+from symseed.search.learning import Learner, Learning, Part
 from symseed.search.policy import Policy, PolicyFactory, PolicySettings, StatefulPolicy
 from symseed.search.streams import SearchSeeds
 from symseed.search.training import Memory, OffPolicy, QueueTrainer, Trainer, corrected, first_memory
@@ -105,12 +107,26 @@ class Step:
     completion: CompletionCounts
     """Counts of completion; all 0 without completion."""
     seconds: float
-    sampled: float
-    """Mean reward of the policy's samples; without a policy, of evolution's seeds."""
-    evolved: float
-    """Mean reward of the last generation; without evolution, equal to `sampled`."""
+    learning: Learning
+    """Statistics of the round."""
+    found_by: Part | None
+    """Part that found `best` in this round; None if the best is that of an earlier round."""
     reason: StopReason | None
     """Reason why the search ends here; None if it continues."""
+
+    @property
+    def sampled(self) -> float:
+        """Mean reward of the policy's samples; without a policy, of evolution's seeds."""
+        return np.nan if self.learning.sampled is None else self.learning.sampled.mean
+
+    @property
+    def evolved(self) -> float:
+        """Mean reward of the last generation; without evolution, equal to `sampled`."""
+        return self.sampled if self.learning.evolved is None else self.learning.evolved.mean
+
+
+Callback: TypeAlias = Callable[[Step], object]
+"""Called after every round; the search ends if it returns something true."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,17 +155,19 @@ def run(
     seed: int = 0,
     budget: Budget | None = None,
     policy: Policy | None = None,
+    callback: Callback | None = None,
 ) -> SearchResult:
     """Search until the task is solved or the budget is used up; Ctrl-C ends it with the best so far.
 
     Args:
         policy: takes the place of the one that `settings.policy` builds.
+        callback: called with the `Step` of every round; the search ends if it returns something true.
 
     Raises:
         KeyboardInterrupt: on Ctrl-C before anything was scored.
     """
     chosen, limit = settings or SearchSettings(), budget or Budget()
-    history = tuple(Search(space, task, chosen, seed=seed, budget=limit, policy=policy))
+    history = tuple(Search(space, task, chosen, seed=seed, budget=limit, policy=policy, callback=callback))
     last = history[-1]
     assert last.reason is not None, "the last step says why it is the last"
     return SearchResult(last.best, last.reward, last.reason, history, seed, chosen, limit)
@@ -189,30 +207,31 @@ class Search:
         seed: int = 0,
         budget: Budget,
         policy: Policy | None = None,
-        watch: Callable[[Scored], None] | None = None,
+        callback: Callback | None = None,
+        watch: Callable[[Scored, Part], None] | None = None,
         begin: Snapshot | None = None,
     ) -> None:
         """Prepare a search.
 
         Args:
             policy: takes the place of the one that `settings.policy` builds.
-            watch: called with every population after it is scored.
+            callback: called with every step before it is given; the step is the last if it returns something true.
+            watch: called with every population after it is scored, and the part that made it.
             begin: snapshot to resume from; the other arguments must be those of the search that gave it.
         """
         self._space, self._task, self._settings = space, task, settings
         self._streams = SearchSeeds.of(seed)
         if policy is None and settings.policy is not None:
             policy = settings.policy.build(space, seed=self._streams.policy)
-        self._policy = policy
+        self._policy, self._callback = policy, callback
         self._ledger = _Ledger(task, budget, watch, begin)
-        self._completer = _completer(space, task, settings)
+        self._completer = _completer(space, task, settings, begin)
         self._seeder = _Seeder(space, task, settings, self._streams.seeds, begin)
         self._elite = Elite(settings.elite)
         self._memory = first_memory(settings.trainer)
         self._rounds = 0
-        self._before = CompletionCounts()
         if begin is not None:
-            self._rounds, self._memory, self._before = begin.rounds, begin.memory, begin.completion
+            self._rounds, self._memory = begin.rounds, begin.memory
             if begin.elite is not None:
                 self._elite.add(begin.elite)
             if begin.policy is not None:
@@ -228,7 +247,18 @@ class Search:
             except KeyboardInterrupt:
                 self._ledger.interrupt()
             self._rounds += 1
-            yield self._ledger.step(self._completion)
+            yield self._seen(self._ledger.step(self._completion))
+
+    def _seen(self, step: Step) -> Step:
+        """The step after the callback has seen it, which may end the search."""
+        if self._callback is None:
+            return step
+        try:
+            if self._callback(step):
+                self._ledger.end(StopReason.CALLBACK)
+        except KeyboardInterrupt:
+            self._ledger.end(StopReason.INTERRUPTED)
+        return replace(step, reason=self._ledger.reason)
 
     def snapshot(self) -> Snapshot:
         """Return what the next round depends on."""
@@ -257,13 +287,15 @@ class Search:
         samples = None
         if self._policy is not None:
             samples = task.evaluate(self._policy.sample(settings.batch, seed=self._streams.samples, step=index))
-            ledger.add(samples, charged=len(samples))
+            ledger.learner.sample(samples)
+            ledger.note(samples, Part.POLICY, charged=len(samples))
             if self._completer is not None:
                 self._completer.add(samples, ledger)
         seeds = None
         if settings.evolution is not None and not ledger.is_over:
             seeds = self._seeder.seeds(samples, index)
-            ledger.add(seeds.scored, charged=seeds.charged)
+            ledger.learner.sample(seeds.scored)
+            ledger.note(seeds.scored, Part.RANDOM if seeds.charged else Part.POLICY, charged=seeds.charged)
             self._evolve(settings.evolution, seeds.scored, index)
         if self._policy is not None and not ledger.is_over:
             sources = seeds.scored if seeds is not None and settings.seeds is Seeds.QUEUE else samples
@@ -275,6 +307,7 @@ class Search:
             )
             if settings.off_policy is OffPolicy.TRUNCATED and samples is not None:
                 lesson = corrected(lesson, samples.population, self._policy)
+            ledger.learner.teach(self._policy, lesson)
             self._policy.ascend(lesson)
 
     def _evolve(self, evolution: EvolutionSettings, seeds: Scored, index: int) -> None:
@@ -284,7 +317,8 @@ class Search:
         for generation in evolve(self._space, self._task, seeds, evolution, seed=self._streams.evolution, run=index):
             self._elite.add(generation.scored)
             self._seeder.last = generation.scored
-            ledger.add(generation.scored, charged=generation.charged)
+            ledger.learner.evolve(generation.scored)
+            ledger.note(generation.scored, Part.EVOLUTION, charged=generation.charged)
             if self._completer is not None and self._completer.takes_generations:
                 self._completer.add(generation.scored, ledger)
             if ledger.is_over:
@@ -292,9 +326,7 @@ class Search:
 
     @property
     def _completion(self) -> CompletionCounts:
-        now = CompletionCounts() if self._completer is None else self._completer.counts
-        before = self._before
-        return CompletionCounts(before.lookups + now.lookups, before.hits + now.hits, before.splices + now.splices)
+        return CompletionCounts() if self._completer is None else self._completer.counts
 
 
 def _training_set(settings: SearchSettings, samples: Scored | None, elite: Scored | None) -> Scored:
@@ -307,7 +339,7 @@ def _training_set(settings: SearchSettings, samples: Scored | None, elite: Score
     return parts[0] if len(parts) == 1 else Scored.concatenate(parts)
 
 
-def _completer(space: SearchSpace, task: Task, settings: SearchSettings) -> _Completed | None:
+def _completer(space: SearchSpace, task: Task, settings: SearchSettings, begin: Snapshot | None) -> _Completed | None:
     if settings.completion is None:
         return None
     if not isinstance(task, HasDataset):
@@ -315,7 +347,8 @@ def _completer(space: SearchSpace, task: Task, settings: SearchSettings) -> _Com
             f"`completion` needs a task with data to complete rows for, one with a `dataset`, but this is a "
             f"{type(task).__name__}. Leave it None."
         )
-    return _Completed(task, Completer(space, task.dataset, settings.completion))
+    before = CompletionCounts() if begin is None else begin.completion
+    return _Completed(task, Completer(space, task.dataset, settings.completion), before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,12 +386,13 @@ class _Seeder:
 class _Completed:
     """Completes scored rows and scores the results too; the populations of the search stay unchanged."""
 
-    def __init__(self, task: Task, completer: Completer) -> None:
-        self._task, self._completer = task, completer
+    def __init__(self, task: Task, completer: Completer, before: CompletionCounts) -> None:
+        self._task, self._completer, self._before = task, completer, before
 
     @property
     def counts(self) -> CompletionCounts:
-        return self._completer.counts
+        before, now = self._before, self._completer.counts
+        return CompletionCounts(before.lookups + now.lookups, before.hits + now.hits, before.splices + now.splices)
 
     @property
     def takes_generations(self) -> bool:
@@ -370,14 +404,14 @@ class _Completed:
         rows = np.flatnonzero(scored.computed & (scored.failure == 0))
         completed = self._completer.complete(scored.population, rows)
         if len(completed):
-            ledger.note(self._task.evaluate(completed), charged=len(completed))
+            ledger.note(self._task.evaluate(completed), Part.COMPLETION, charged=len(completed))
 
 
 class _Ledger:
     """Charges the budget, keeps the best row, and decides when the search ends."""
 
     def __init__(
-        self, task: Task, budget: Budget, watch: Callable[[Scored], None] | None, begin: Snapshot | None
+        self, task: Task, budget: Budget, watch: Callable[[Scored, Part], None] | None, begin: Snapshot | None
     ) -> None:
         self._task, self._watch = task, watch
         self._timer = Timer(budget, before=0.0 if begin is None else begin.seconds)
@@ -386,14 +420,14 @@ class _Ledger:
         self._charged = 0 if begin is None else begin.charged
         self._best: Scored | None = None if begin is None else begin.best
         self._reward = -np.inf if self._best is None else float(self._best.reward[0])
-        self._reason: StopReason | None = None
+        self.reason: StopReason | None = None
         self._index = 0
-        self._first: Scored | None = None
-        self._last: Scored | None = None
+        self._found_by: Part | None = None
+        self.learner = Learner()
 
     @property
     def is_over(self) -> bool:
-        return self._reason is not None
+        return self.reason is not None
 
     @property
     def best(self) -> Scored:
@@ -402,39 +436,39 @@ class _Ledger:
 
     def begin(self, index: int) -> None:
         self._index = index
-        self._first = self._last = None
+        self._found_by = None
+        self.learner.begin(index)
 
-    def add(self, scored: Scored, *, charged: int) -> None:
-        """Record a population of the round."""
-        self._first = scored if self._first is None else self._first
-        self._last = scored
-        self.note(scored, charged=charged)
-
-    def note(self, scored: Scored, *, charged: int) -> None:
-        """Record rows outside the round's populations, such as completed ones."""
+    def note(self, scored: Scored, part: Part, *, charged: int) -> None:
+        """Record rows that a part of the search made."""
         self._charged += charged
         if self._watch is not None:
-            self._watch(scored)
+            self._watch(scored, part)
         row = int(scored.reward.argmax())
         if scored.reward[row] > self._reward or self._best is None:
-            self._take(scored, row)
+            self._take(scored, row, part)
         if np.count_nonzero(scored.solved):
             # The shortest solution counts, and among equally short ones the best.
             solved = np.flatnonzero(scored.solved)
             order = np.lexsort((-scored.reward[solved], scored.population.lengths[solved]))
-            self._take(scored, int(solved[order[0]]))
-            self._reason = StopReason.SOLVED
+            self._take(scored, int(solved[order[0]]), part)
+            self.reason = StopReason.SOLVED
         else:
-            self._reason = self._timer.spent(self._charged)
+            self.reason = self._timer.spent(self._charged)
 
-    def _take(self, scored: Scored, row: int) -> None:
+    def _take(self, scored: Scored, row: int, part: Part) -> None:
         self._best = scored.take(np.array([row]))
         self._reward = float(scored.reward[row])
+        self._found_by = part
 
     def interrupt(self) -> None:
         if self._best is None:
             raise KeyboardInterrupt
-        self._reason = self._reason or StopReason.INTERRUPTED
+        self.end(StopReason.INTERRUPTED)
+
+    def end(self, reason: StopReason) -> None:
+        """End the search, unless it has ended already."""
+        self.reason = self.reason or reason
 
     def step(self, completion: CompletionCounts) -> Step:
         now = self._task.counts
@@ -447,7 +481,7 @@ class _Ledger:
             unique=self._unique + now.unique,
             completion=completion,
             seconds=self._timer.elapsed,
-            sampled=float(self._first.reward.mean()) if self._first is not None else np.nan,
-            evolved=float(self._last.reward.mean()) if self._last is not None else np.nan,
-            reason=self._reason,
+            learning=self.learner.learning,
+            found_by=self._found_by,
+            reason=self.reason,
         )

@@ -22,6 +22,8 @@ class Stream(enum.Enum):
     """The searches of a portfolio."""
     TARGET = 104_729
     """The targets of a fit with several."""
+    TEST = 32_452_843
+    """The samples that are held out for a test."""
     WARM_START = 15_485_863
     """Fits that go on from the formulas of earlier ones: each searches elsewhere."""
 

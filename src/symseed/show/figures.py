@@ -1,7 +1,7 @@
-"""Pictures of one fit: its front, the chosen formula beside the data and as a tree, and the way there.
+"""Figures of one fit: its front, the data with the selected formula, the formula as a tree, and the convergence.
 
-Every function returns a figure that belongs to the caller: pyplot and its state are never touched. matplotlib is needed
-to draw, not to import this module. Axis letters: M samples, V variables.
+Every function returns a new figure; pyplot and its global state are not used. matplotlib is needed to draw, not to
+import this module. Axis letters: M samples, V variables.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from symseed.arrays import Floats, floats
 from symseed.errors import DataError, SettingsError, check_between
-from symseed.export import notation
-from symseed.export.notation import DIGITS
+from symseed.export import to_text
 from symseed.language.expression import Expression
+from symseed.language.spelling import DIGITS, decimal
 from symseed.language.tokens import Token, TokenKind
 from symseed.portfolio.progress import Moment
 from symseed.show.style import COLOURS, EDGE, GREY, GRID, PAPER, label, spread, style
@@ -29,19 +29,29 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from symseed.show.picture import Picture, Pictures
+
 MOST_POINTS = 2_000
-"""Most rows that are drawn as points; for more, their density is drawn. Chosen by hand."""
+"""Most samples that are drawn as points; for more, their density is drawn. Chosen by hand."""
 MOST_LABELS = 24
 """Most formulas written beside one figure: chosen by hand."""
 
-_WIDE = 6.0  # inches
+_WIDE = 6.0
+"""Width of a figure, in inches: about that of a printed page."""
 _LONGEST_FORMULA = 36
+"""Most characters of a formula beside a figure: as many as fit. Chosen by hand."""
+_LONGEST_TITLE = 68
+"""Most characters of a formula above a figure: as many as fit. Chosen by hand."""
 _LONGEST_NAME = 32
+"""Most characters of a name at an axis: chosen by hand."""
 _LONGEST_NODE = 14
-_POINTS = 72.0  # of an inch
-_LINE = 11.5  # points from one label to the next
+"""Most characters of a node of a tree: chosen by hand."""
+_POINTS = 72.0
+"""Points in an inch."""
+_LINE = 11.5
+"""Distance of two labels, in points: one line of text."""
 _MANY_TIMES = 30.0
-"""Positive values are drawn on a logarithmic axis where the middle four fifths of them span more than this factor."""
+"""Factor that the middle four fifths of positive values must exceed to get a logarithmic axis: chosen by hand."""
 _PLAIN_SIZES = (1e-100, 1e100)
 """Smallest and largest |value| that axes can show unscaled."""
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -65,11 +75,15 @@ _SIGNS = {
 
 
 class FrontRow(Protocol):
-    """What is asked of a formula on a front; `Equation` is one."""
+    """A formula on a front, as figures need it; `Equation` is one."""
 
     @property
     def expression(self) -> Expression:
         """The formula."""
+
+    @property
+    def text(self) -> str:
+        """The formula as people read it."""
 
     @property
     def complexity(self) -> int:
@@ -77,21 +91,25 @@ class FrontRow(Protocol):
 
     @property
     def loss(self) -> float:
-        """Mean of what errors cost."""
+        """Mean loss."""
+
+    @property
+    def test_loss(self) -> float | None:
+        """The same on samples that were held out; None if none were."""
 
     @property
     def score(self) -> float:
-        """By how much the logarithm of the loss falls per token, from the formula before."""
+        """Decrease of log(loss) per additional token, compared with the formula before."""
 
 
 def plot_front(equations: Sequence[FrontRow], chosen: int | None = None) -> Figure:
-    """Draw loss against complexity as a step front, with formulas beside it; `chosen` is the place of the choice.
+    """Draw loss against complexity as steps, with formulas beside them; `chosen` is the index of the selected formula.
 
-    A loss of 0 has a place of its own at the foot of the logarithmic axis; formulas whose loss is not finite are left
-    out, and the picture says so.
+    A loss of 0 is drawn at the bottom of the logarithmic axis. Formulas whose loss is not finite are left out, and a
+    note in the figure says so.
 
     Raises:
-        DataError: where there are no formulas.
+        DataError: if `equations` is empty.
         SettingsError: if `chosen` is not an index of a formula, or matplotlib is missing.
     """
     if not equations:
@@ -106,13 +124,18 @@ def plot_front(equations: Sequence[FrontRow], chosen: int | None = None) -> Figu
         named = sorted(by_score[:MOST_LABELS])
         figure, axes = _labelled_figure(len(named))
         x = [equations[place].complexity for place in shown]
-        heights = dict(zip(shown, _loss_axis(axes, [equations[place].loss for place in shown]), strict=True))
+        heights = dict(zip(shown, loss_axis(axes, [equations[place].loss for place in shown]), strict=True))
         axes.step(x, list(heights.values()), where="post", color=COLOURS[0], linewidth=1.6)
         axes.plot(x, list(heights.values()), "o", color=COLOURS[0], markersize=4.5)
         if chosen in heights:
             axes.plot(equations[chosen].complexity, heights[chosen], "o", color=COLOURS[1], markersize=9)
         marks = [
-            _Mark(equations[place].complexity, heights[place], short(equations[place].expression), place == chosen)
+            _Mark(
+                equations[place].complexity,
+                heights[place],
+                label(equations[place].text, _LONGEST_FORMULA),
+                place == chosen,
+            )
             for place in named
         ]
         _label(axes, marks)
@@ -121,26 +144,35 @@ def plot_front(equations: Sequence[FrontRow], chosen: int | None = None) -> Figu
         axes.set_xlim(min(x, default=1) - 1, max(x, default=1) + 1)
         missing = len(equations) - len(shown)
         _note(figure, f"{missing:,} of {len(equations):,} formulas have no finite loss" if missing else "")
-        return _finished(figure)
+        return finished(figure)
 
 
-def plot_convergence(history: Sequence[Moment], *, against: Literal["seconds", "charged"] = "seconds") -> Figure:
-    """Draw the loss of the choice against seconds or formulas tried, with the formula wherever the choice changed.
+def plot_convergence(
+    history: Sequence[Moment], selected: FrontRow | None = None, *, against: Literal["seconds", "charged"] = "seconds"
+) -> Figure:
+    """Draw the loss of the selected formula against seconds or formulas tried; each new formula is a label.
+
+    Args:
+        history: the selected formula at each time of the search.
+        selected: the formula that was selected in the end; after the search, formulas are fitted and simplified again.
+        against: what the horizontal axis shows.
 
     Raises:
-        DataError: where the history is empty.
+        DataError: if the history is empty.
     """
     if not history:
         raise DataError("`history` must hold at least one moment to be drawn, but it is empty.")
     if against not in ("seconds", "charged"):
         raise SettingsError(f"`against` must be 'seconds' or 'charged', but it is {against!r}.")
+    if selected is not None and selected.text != history[-1].formula:
+        history = [*history, replace(history[-1], formula=selected.text, loss=selected.loss)]
     shown = [moment for moment in history if math.isfinite(moment.loss) and math.isfinite(getattr(moment, against))]
     changes = [place for place, moment in enumerate(shown) if place == 0 or moment.formula != shown[place - 1].formula]
     with style():
         named = changes[-MOST_LABELS:]
         figure, axes = _labelled_figure(len(named))
         x = [float(getattr(moment, against)) for moment in shown]
-        heights = _loss_axis(axes, [moment.loss for moment in shown])
+        heights = loss_axis(axes, [moment.loss for moment in shown])
         axes.step(x, heights, where="post", color=COLOURS[0], linewidth=1.6)
         axes.plot([x[i] for i in changes], [heights[i] for i in changes], "o", color=COLOURS[0], markersize=4.5)
         if changes:
@@ -156,7 +188,7 @@ def plot_convergence(history: Sequence[Moment], *, against: Literal["seconds", "
         axes.set_xlabel("seconds" if against == "seconds" else "formulas tried")
         missing = len(history) - len(shown)
         _note(figure, f"{missing:,} of {len(history):,} moments have no finite loss" if missing else "")
-        return _finished(figure)
+        return finished(figure)
 
 
 def plot_fit(
@@ -166,31 +198,33 @@ def plot_fit(
     *,
     target: str = "y",
     units: Mapping[str, str] | None = None,
+    title: str | None = None,
 ) -> Figure:
-    """Draw data and formula, and below what remains of the data without it.
+    """Draw data and formula, and the residuals below.
 
-    Against its variable where the formula has one, else measured against predicted. Of many rows the density is drawn,
-    and the picture says so, as it does of rows that are left out because something in them is not finite.
+    A formula of one variable is drawn against that variable, another as measured against predicted values. Many samples
+    are drawn as a density, and samples with a value that is not finite are left out; a note in the figure says so.
 
     Args:
-        X: (M, V), columns as the formula's library has them; one column may be given as (M,).
+        X: (M, V), with the columns of the formula's library; one column may be given as (M,).
         y: (M,).
-        target: what y is called.
+        target: name of y.
         units: units by name of column or target.
+        title: the formula as text; None: with numbers to a few digits.
     """
     table, measured = floats(X, "X"), floats(y, "y")
     table = table[:, None] if table.ndim == 1 else table
     if measured.shape != table.shape[:1]:
-        raise DataError(f"`y` must have one value for each row of `X`, but its shape is {measured.shape}.")
+        raise DataError(f"`y` must have one value for each sample of `X`, but its shape is {measured.shape}.")
     predicted = expression.evaluate(table)
     column = _only_column(expression, table.shape[1])
     across = predicted if column is None else table[:, column]
     keep = np.isfinite(across) & np.isfinite(measured) & np.isfinite(predicted)
     across, measured, predicted = across[keep], measured[keep], predicted[keep]
     with style():
-        from matplotlib.figure import Figure
+        from symseed.show.picture import Picture
 
-        figure = Figure(figsize=(_WIDE, 4.6), layout="constrained")
+        figure = Picture(figsize=(_WIDE, 4.6), layout="constrained")
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1.2))
         along, up = _Ruler.of(across), _Ruler.of(measured, predicted)
         rest = measured / up.unit - predicted / up.unit
@@ -207,31 +241,31 @@ def plot_fit(
         along.rule(upper, "x", "")
         along.rule(lower, "x", along.named(x_name))
         below.rule(lower, "y", replace(below, unit=below.unit * up.unit).named("residual"))
-        upper.set_title(short(expression, 68), loc="left", fontsize=8, color=COLOURS[1])
+        upper.set_title(label(title or to_text(expression), _LONGEST_TITLE), loc="left", fontsize=8, color=COLOURS[1])
         _note(figure, _fit_note(len(across), int((~keep).sum())))
-        return _finished(figure)
+        return finished(figure)
 
 
 def plot_tree(expression: Expression) -> Figure:
-    """Draw a formula as a tree: upright while it is narrow enough, else lying, with the root on the left."""
+    """Draw a formula as a tree: with the root at the top, or on the left if the tree is wide."""
     tokens = expression.tokens
     arities = [token.arity for token in tokens]
     depths, parents = _depths_and_parents(arities)
     with style():
-        from matplotlib.figure import Figure
+        from symseed.show.picture import Picture
 
         texts = [_node(token, value) for token, value in zip(tokens, expression.constants, strict=True)]
         widths = [_width(text) for text in texts]
         level = 38.0 if max(depths) <= 10 else 28.0
         places = np.array(_layout(arities, widths, gap=9.0))
         x, y = places, -level * np.array(depths)
-        # So wide a picture would be read by scrolling from side to side; on its side a tree takes a line for each leaf.
+        # A wider figure would need scrolling; with the root on the left, a tree takes one line for each leaf.
         step = max(widths) + 24.0
         if np.ptp(places) > 600.0 and np.ptp(places) > step * max(depths):
             x, y = step * np.array(depths, float), -np.array(_layout(arities, [16.0] * len(arities), gap=4.0))
         sides = max(widths) / 2 + 8.0
         size = np.ptp(x) + 2 * sides, np.ptp(y) + 30.0
-        figure = Figure(figsize=(size[0] / _POINTS, size[1] / _POINTS))
+        figure = Picture(figsize=(size[0] / _POINTS, size[1] / _POINTS))
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         axes.set_xlim(x.min() - sides, x.max() + sides)
         axes.set_ylim(y.min() - 15.0, y.max() + 15.0)
@@ -244,9 +278,11 @@ def plot_tree(expression: Expression) -> Figure:
         return figure
 
 
-def short(expression: Expression, most: int = _LONGEST_FORMULA) -> str:
-    """Return a formula as text for the eye: numbers to a few digits, and no longer than `most` characters."""
-    return label(notation.to_text(expression), most)
+def together(pictures: Sequence[Picture]) -> Pictures:
+    """Return pictures as a list that a notebook shows one below the other."""
+    from symseed.show.picture import Pictures
+
+    return Pictures(pictures)
 
 
 # --- Labels and axes -------------------------------------------------------------------------------------------------
@@ -254,7 +290,7 @@ def short(expression: Expression, most: int = _LONGEST_FORMULA) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """A point that has a text."""
+    """A labelled point."""
 
     x: float
     y: float
@@ -263,10 +299,10 @@ class _Mark:
 
 
 def _labelled_figure(labels: int) -> tuple[Figure, Axes]:
-    """Return a figure high enough for so many labels in a column."""
-    from matplotlib.figure import Figure
+    """Return a figure high enough for a column of `labels` labels."""
+    from symseed.show.picture import Picture
 
-    figure = Figure(figsize=(_WIDE, _height(labels)), layout="constrained")
+    figure = Picture(figsize=(_WIDE, _height(labels)), layout="constrained")
     axes = figure.subplots()
     axes.grid(color=GRID)
     axes.set_axisbelow(True)
@@ -275,12 +311,12 @@ def _labelled_figure(labels: int) -> tuple[Figure, Axes]:
 
 
 def _height(labels: int) -> float:
-    """Return how many inches high a figure must be for so many labels."""
+    """Return the height of a figure with a column of `labels` labels, in inches."""
     return max(3.6, 1.0 + labels * _LINE / _POINTS)
 
 
 def _label(axes: Axes, marks: Sequence[_Mark]) -> None:
-    """Write texts in a column to the right, in the order of the points' heights, each with a line to its point."""
+    """Write labels in a column on the right, in the order of the points' heights, each with a line to its point."""
     low, high = axes.get_ylim()
     gap = _LINE / ((_height(len(marks)) - 1.0) * _POINTS)
     places = spread([(mark.y - low) / (high - low) for mark in marks], gap, top=1.0)
@@ -306,10 +342,10 @@ def _label(axes: Axes, marks: Sequence[_Mark]) -> None:
         )
 
 
-def _loss_axis(axes: Axes, losses: Sequence[float]) -> list[float]:
-    """Rule the y axis in powers of ten, with a place for 0 at its foot, and return the losses' heights on it.
+def loss_axis(axes: Axes, losses: Sequence[float]) -> list[float]:
+    """Make the y axis logarithmic, with 0 at its bottom, and return the losses' heights on it.
 
-    Heights are decimal logarithms on a plain axis: no size of loss is too large or small for that.
+    Heights are decimal logarithms on a linear axis, so that no loss is too large or too small.
     """
     powers = [math.log10(loss) for loss in losses if loss > 0.0] or [0.0]
     low, high = min(powers), max(powers)
@@ -326,7 +362,7 @@ def _loss_axis(axes: Axes, losses: Sequence[float]) -> list[float]:
 
 
 def _ticks(low: float, high: float) -> dict[float, str]:
-    """Return heights and texts of a logarithmic axis between two powers of ten."""
+    """Return heights and labels of the ticks between two powers of ten."""
     if high - low >= 2.0:
         step = math.ceil((high - low) / 7.0)
         return {float(power): _power(power) for power in range(math.floor(low), math.ceil(high) + 1, step)}
@@ -350,16 +386,16 @@ def _power(power: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Ruler:
-    """How values are put on an axis."""
+    """Scale of an axis."""
 
     unit: float
-    """What they are divided by: 1 unless their size is extreme."""
+    """Divisor of the values: 1 unless their size is extreme."""
     is_log: bool
     limits: tuple[float, float]
 
     @classmethod
     def of(cls, *values: Floats) -> _Ruler:
-        """Choose for several kinds of values on one axis."""
+        """Choose the scale for all values on one axis."""
         together = np.concatenate(values)
         largest = float(np.abs(together).max(initial=0.0))
         is_plain = largest == 0.0 or _PLAIN_SIZES[0] <= largest <= _PLAIN_SIZES[1]
@@ -374,7 +410,7 @@ class _Ruler:
         axes.set(**{f"{which}lim": self.limits, f"{which}label": name})
 
     def named(self, name: str) -> str:
-        """Say in a name what the numbers are multiples of."""
+        """Return the name of an axis, with the divisor of its values."""
         return name if self.unit == 1.0 else f"{name}, in {self.unit:.0e}"
 
 
@@ -386,12 +422,12 @@ def _is_wide(values: Floats) -> bool:
 
 
 def _limits(values: Floats, is_log: bool) -> tuple[float, float]:
-    """Return limits that are apart, with a margin."""
+    """Return distinct limits, with a margin."""
     if not len(values):
         return 0.0, 1.0
     values = np.log10(values) if is_log else values
     low, high = float(values.min()), float(values.max())
-    # Fewer digits than this between the ends, and there would be no room for ticks.
+    # Limits that are closer than this have too few digits between them for ticks.
     margin = 0.06 * (high - low) if high - low > 1e-12 * max(abs(low), abs(high)) else 0.1 * abs(high) or 1.0
     return (10 ** (low - margin), 10 ** (high + margin)) if is_log else (low - margin, high + margin)
 
@@ -408,8 +444,8 @@ def _note(figure: Figure, text: str) -> None:
         figure.supxlabel(text, fontsize=8, color=GREY)
 
 
-def _finished(figure: Figure) -> Figure:
-    """Lay a figure out, so that all of its texts are made while its style holds, and keep the layout."""
+def finished(figure: Figure) -> Figure:
+    """Lay out a figure while its style is active, and keep the layout."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     return figure
@@ -419,7 +455,7 @@ def _finished(figure: Figure) -> Figure:
 
 
 def _only_column(expression: Expression, count: int) -> int | None:
-    """The column that a formula can be drawn against; None where it has several."""
+    """The column that a formula can be drawn against; None if it depends on several."""
     used = {token.column for token in expression.tokens if token.kind is TokenKind.VARIABLE}
     if not used and count == 1:
         return 0
@@ -438,13 +474,13 @@ def _with_unit(name: str, units: Mapping[str, str] | None) -> str:
 
 def _points(axes: Axes, x: Floats, y: Floats, is_log: tuple[bool, bool], *, cells: int) -> None:
     if len(x) <= MOST_POINTS:
-        # A few stand on the line, many below it.
+        # A few points are drawn above the line, many below it.
         size, alpha, order = (6.0, 1.0, 3) if len(x) <= 100 else (4.0, 0.5, 1)
         axes.plot(x, y, "o", color=COLOURS[0], markersize=size, alpha=alpha, markeredgewidth=0, zorder=order)
         return
     from matplotlib.colors import LinearSegmentedColormap, to_rgba
 
-    # One colour that grows denser, so that it can stand on any paper.
+    # One colour of growing opacity works on any background.
     colours = LinearSegmentedColormap.from_list("density", [to_rgba(COLOURS[0], 0.15), to_rgba(COLOURS[0], 1.0)])
     axes.hexbin(
         *(x, y),
@@ -459,7 +495,7 @@ def _points(axes: Axes, x: Floats, y: Floats, is_log: tuple[bool, bool], *, cell
 
 
 def _between(x: Floats, limits: tuple[float, float], is_log: bool) -> Floats:
-    """Return where a curve is drawn: from end to end of the data, and at the data; across the picture for one point."""
+    """Return the points of a curve: over the range of the data, and at the data; over the whole axis for one point."""
     given = np.unique(x)
     low, high = (float(given[0]), float(given[-1])) if len(given) > 1 else limits
     even = np.geomspace(low, high, 500) if is_log else np.linspace(low, high, 500)
@@ -467,14 +503,14 @@ def _between(x: Floats, limits: tuple[float, float], is_log: bool) -> Floats:
 
 
 def _along(expression: Expression, x: Floats, column: int, count: int) -> Floats:
-    """Return a formula's values along the one of so many columns that it depends on."""
+    """Return a formula's values along the one column, of `count`, that it depends on."""
     values = np.zeros((len(x), count))
     values[:, column] = x
     return expression.evaluate(values)
 
 
 def _without_poles(y: Floats, limits: tuple[float, float]) -> Floats:
-    """Break a curve where it goes from beyond one end of the picture to beyond the other between neighbours."""
+    """Break a curve where neighbouring points lie beyond opposite ends of the axis."""
     beyond = (y > limits[1]).astype(int) - (y < limits[0])
     out = y.copy()
     out[1:][beyond[1:] * beyond[:-1] < 0] = np.nan
@@ -484,9 +520,9 @@ def _without_poles(y: Floats, limits: tuple[float, float]) -> Floats:
 def _fit_note(drawn: int, missing: int) -> str:
     notes = []
     if drawn > MOST_POINTS:
-        notes.append(f"{drawn:,} rows as their density: the stronger the colour, the more rows")
+        notes.append(f"{drawn:,} samples drawn as a density: the stronger the colour, the more samples")
     if missing:
-        notes.append(f"{missing:,} row{'s' if missing > 1 else ''} without a finite value left out")
+        notes.append(f"{missing:,} sample{'s' if missing > 1 else ''} without a finite value left out")
     return "; ".join(notes)
 
 
@@ -499,11 +535,11 @@ def _node(token: Token, value: float) -> str:
     if token.kind is TokenKind.VARIABLE:
         return label(token.name, _LONGEST_NODE)
     number = value if token.kind is TokenKind.CONSTANT else token.value
-    return f"{number:.{DIGITS}g}".replace("-", "−")
+    return decimal(number, DIGITS).replace("-", "−")
 
 
 def _width(text: str) -> float:
-    """Return about how wide a node of that text is drawn, in points."""
+    """Return the approximate width of a node with that text, in points."""
     letters = sum(9.5 if unicodedata.east_asian_width(letter) in "WF" else 5.8 for letter in text)
     return max(letters, 10.0) + 8.0
 
@@ -516,10 +552,10 @@ def _draw_node(axes: Axes, place: tuple[float, float], text: str, kind: TokenKin
 
 
 def _depths_and_parents(arities: Sequence[int]) -> tuple[list[int], list[int | None]]:
-    """Return each token's depth and the place of what it is an argument of, for a prefix."""
+    """Return the depth and the parent's position of each token of a prefix."""
     depths: list[int] = []
     parents: list[int | None] = []
-    open_: list[int] = []  # each operator, once for each argument that it still waits for
+    open_: list[int] = []  # each operator, once for each argument that is still missing
     for place, arity in enumerate(arities):
         parent = open_.pop() if open_ else None
         parents.append(parent)
@@ -530,7 +566,7 @@ def _depths_and_parents(arities: Sequence[int]) -> tuple[list[int], list[int | N
 
 @dataclass(frozen=True, slots=True)
 class _Branch:
-    """A laid out subtree, whose root is at 0: places in prefix order, and at each depth how far it reaches."""
+    """The layout of a subtree whose root is at 0: positions in prefix order, and its extent at each depth."""
 
     places: list[float]
     left: list[float]

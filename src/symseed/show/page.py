@@ -1,6 +1,6 @@
-"""One fit as one HTML page that needs nothing else: no scripts, no other files, nothing from a network.
+"""A report of one fit as a self-contained HTML page: no scripts, no other files, no network.
 
-Every text from outside is escaped here, and clipped where it would be longer than anyone reads.
+Every text from outside is escaped here, and clipped if it is very long.
 """
 
 from __future__ import annotations
@@ -18,23 +18,25 @@ import numpy as np
 from symseed.arrays import Floats
 from symseed.data.dataset import Dataset
 from symseed.errors import DataError, SettingsError, check_between
-from symseed.export import notation
+from symseed.export import from_text, to_mathml
 from symseed.language.expression import Expression
 from symseed.portfolio.progress import Moment
 from symseed.show import figures as pictures
 from symseed.show.figures import FrontRow
 from symseed.show.style import COLOURS, EDGE, GREY, GRID, PAPER, style
+from symseed.show.training import plot_training
+from symseed.tables.report import TableReport
 from symseed.text import clipped, for_html, one_line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _LONGEST = 80
-"""Characters of a name or setting."""
+"""Most characters of a name or setting that are shown: about a line. Chosen by hand."""
 _LONGEST_CODE = 20_000
-"""Characters of one way to take the formula away."""
+"""Most characters of the formula in one language that are shown: chosen by hand."""
 _MOST_COLUMNS = 60
-"""Columns of the data that are listed."""
+"""Most columns of the data that are listed: chosen by hand."""
 _DARK = {
     COLOURS[0]: "#5cb3ec",
     COLOURS[1]: "#ff9a4d",
@@ -43,39 +45,41 @@ _DARK = {
     GRID: "#2b333d",
     PAPER: "#171c22",
 }
-"""The colours of pictures, and what each becomes on dark paper."""
+"""The colours of figures, and the colour that replaces each on a dark background."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportContent:
-    """What a report tells; whatever is left out has no place on the page."""
+    """Content of a report; a part that is left out does not appear on the page."""
 
     title: str
     equations: Sequence[FrontRow]
-    """The front, shortest first, at least one."""
+    """The front: at least one formula, shortest first."""
     chosen: int
-    """The place of the choice on the front."""
+    """Index of the selected formula on the front."""
     target: str = "y"
-    """What the formula explains."""
+    """Name of the target."""
     dataset: Dataset | None = None
-    """The data that were fitted: without them there is no picture of the fit, and no R²."""
+    """The data that were fitted; None: the report has no figure of the fit and no R²."""
     source: str = ""
-    """Where the data came from."""
+    """Source of the data."""
     units: Mapping[str, str] = field(default_factory=dict)
     """Units by name of column or target."""
+    table: TableReport | None = None
+    """What was read, used and left out of the file."""
     history: Sequence[Moment] = ()
-    """How the choice changed."""
+    """How the selected formula changed."""
     settings: Mapping[str, object] = field(default_factory=dict)
     reason: str = ""
-    """Why the search ended, a sentence."""
+    """Why the search ended, as a sentence."""
     seed: int | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     """Versions by name of software."""
     code: Mapping[str, str] = field(default_factory=dict)
-    """The formula to take away: text by the name of a language."""
+    """The selected formula as code, by the name of the language."""
 
     def __post_init__(self) -> None:
-        """Refuse a front without its choice."""
+        """Refuse a front without the selected formula."""
         if not self.equations:
             raise DataError("`equations` must hold at least one formula to report, but it is empty.")
         check_between("chosen", self.chosen, 0, len(self.equations) - 1)
@@ -83,18 +87,18 @@ class ReportContent:
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """How far a formula is from the data, at the rows at which it has a value, weighted as they were."""
+    """Errors of a formula on the samples at which it has a value, weighted as in the fit."""
 
     rmse: float
     r2: float | None
-    """None where the data do not vary."""
+    """None if the target does not vary."""
     largest: float
     rows: int
-    """At which it has a value."""
+    """Number of samples at which the formula has a value."""
 
     @classmethod
     def of(cls, expression: Expression, dataset: Dataset) -> Measures | None:
-        """Measure a formula; None where it has no value at any row that counts."""
+        """Measure a formula; None if it has no value at any sample of positive weight."""
         predicted = expression.evaluate(dataset.X)
         counts = np.isfinite(predicted) & (dataset.weights > 0.0)
         if not counts.any():
@@ -171,14 +175,14 @@ def _chosen(content: ReportContent) -> str:
     if content.dataset is not None:
         valued = 0 if measures is None else measures.rows
         if valued < len(content.dataset):
-            notes.append(f"The formula has no finite value at {len(content.dataset) - valued:,} of the rows.")
+            notes.append(f"The formula has no finite value at {len(content.dataset) - valued:,} of the samples.")
         if measures is not None and measures.r2 is None:
-            notes.append("R² is not defined, as the target does not vary.")
-    # A long formula is set smaller, so that more of it can be seen at once.
+            notes.append("R² is not defined, because the target does not vary.")
+    # A long formula has smaller type, so that more of it is visible at once.
     size = "large" if len(equation.expression) <= 15 else "middle" if len(equation.expression) <= 40 else "small"
-    formula = f'<div class="formula {size} scroll" tabindex="0">{_equation(content.target, equation.expression)}</div>'
+    formula = f'<div class="formula {size} scroll" tabindex="0">{_equation(content.target, equation)}</div>'
     return (
-        f'<section class="chosen" aria-label="The chosen formula">{formula}<dl class="tiles">{cells}</dl>'
+        f'<section class="chosen" aria-label="The selected formula">{formula}<dl class="tiles">{cells}</dl>'
         + "".join(f'<p class="note">{note}</p>' for note in notes)
         + "</section>"
     )
@@ -188,45 +192,57 @@ def _front(content: ReportContent) -> str:
     rows = []
     for place, equation in enumerate(content.equations):
         is_chosen = place == content.chosen
-        mark = '<span role="img" aria-label="chosen">▸</span>' if is_chosen else ""
-        numbers = str(equation.complexity), f"{equation.loss:.4g}", f"{equation.score:.3g}"
-        rows.append(_row([mark, *numbers, _mathml(equation.expression)], is_marked=is_chosen))
-    head = "<tr><th></th><th>complexity</th><th>loss</th><th>score</th><th>formula</th></tr>"
+        mark = '<span role="img" aria-label="selected">▸</span>' if is_chosen else ""
+        test = [] if equation.test_loss is None else [f"{equation.test_loss:.4g}"]
+        numbers = str(equation.complexity), f"{equation.loss:.4g}", *test, f"{equation.score:.3g}"
+        rows.append(_row([mark, *numbers, _mathml(equation)], is_marked=is_chosen))
+    has_test = any(equation.test_loss is not None for equation in content.equations)
+    column = "<th>test loss</th>" if has_test else ""
+    held = " Test loss is the same mean over samples that the search has not seen." if has_test else ""
+    head = f"<tr><th></th><th>complexity</th><th>loss</th>{column}<th>score</th><th>formula</th></tr>"
     return (
         "<section><h2>The front</h2>"
-        "<p>The best formulas found: the choice, and those that are more exact than every shorter one. Loss is the "
-        "mean of what errors cost, their squares unless set otherwise; score is by how much its logarithm falls per "
-        "token.</p>"
+        "<p>The Pareto front: each formula has a smaller loss than all shorter ones. The selected formula is always "
+        "included. Loss is the mean squared error, or the mean of the loss that was set. Score is the decrease of "
+        f"log(loss) per additional token.{held}</p>"
         f'<div class="scroll" tabindex="0"><table class="front"><thead>{head}</thead><tbody>{"".join(rows)}</tbody>'
         "</table></div></section>"
     )
 
 
 def _pictures(content: ReportContent) -> str:
-    expression = content.equations[content.chosen].expression
+    chosen = content.equations[content.chosen]
+    expression = chosen.expression
     drawings: list[tuple[str, str, Callable[[], Figure] | str]] = [
         ("front", "Loss against complexity", lambda: pictures.plot_front(content.equations, content.chosen)),
-        ("fit", "Data and formula, and what remains", _fit_drawing(content, expression)),
+        ("fit", "Data and formula, and the residuals", _fit_drawing(content, chosen)),
         ("tree", "The formula as a tree", lambda: pictures.plot_tree(expression)),
         (
             "convergence",
-            "How the choice changed",
-            (lambda: pictures.plot_convergence(content.history)) if content.history else "No history was kept.",
+            "How the selected formula changed",
+            (lambda: pictures.plot_convergence(content.history, chosen))
+            if content.history
+            else "The history is not available.",
         ),
     ]
+    if any(moment.learning for moment in content.history):
+        caption = "How the searches learnt, and which part found each improvement"
+        drawings.append(("training", caption, lambda: plot_training(content.history)))
     try:
         with style():
             figures = [_figure(name, caption, drawing) for name, caption, drawing in drawings]
     except SettingsError as error:  # no matplotlib
-        return f'<section><h2>Pictures</h2><p class="note">{_text(str(error), 200)}</p></section>'
-    return f'<section><h2>Pictures</h2><div class="pictures">{"".join(figures)}</div></section>'
+        return f'<section><h2>Figures</h2><p class="note">{_text(str(error), 200)}</p></section>'
+    return f'<section><h2>Figures</h2><div class="pictures">{"".join(figures)}</div></section>'
 
 
-def _fit_drawing(content: ReportContent, expression: Expression) -> Callable[[], Figure] | str:
+def _fit_drawing(content: ReportContent, chosen: FrontRow) -> Callable[[], Figure] | str:
     dataset = content.dataset
     if dataset is None:
-        return "The data were not at hand."
-    return lambda: pictures.plot_fit(expression, dataset.X, dataset.y, target=content.target, units=content.units)
+        return "The data are not available."
+    return lambda: pictures.plot_fit(
+        chosen.expression, dataset.X, dataset.y, target=content.target, units=content.units, title=chosen.text
+    )
 
 
 def _figure(name: str, caption: str, drawing: Callable[[], Figure] | str) -> str:
@@ -246,7 +262,7 @@ def _take_away(code: Mapping[str, str]) -> str:
         f"<h3>{_text(name)}</h3><pre><code>{_text(text, _LONGEST_CODE, is_line=False)}</code></pre>"
         for name, text in code.items()
     )
-    return f"<section><h2>Take the formula away</h2>{blocks}</section>"
+    return f"<section><h2>Export</h2>{blocks}</section>"
 
 
 def _data(content: ReportContent) -> str:
@@ -270,7 +286,26 @@ def _data(content: ReportContent) -> str:
         )
         rest = content.dataset.X.shape[1] - _MOST_COLUMNS
         table += f"<p>and {rest:,} more column{_s(rest)}.</p>" if rest > 0 else ""
-    return f"<section><h2>Data</h2>{_list(facts)}{table}</section>"
+    read = "" if content.table is None else _table(content.table)
+    return f"<section><h2>Data</h2>{_list(facts)}{table}{read}</section>"
+
+
+def _table(table: TableReport) -> str:
+    """Say what was understood, used, converted, filled and left out of a file."""
+    rows = "".join(
+        _row([_text(column.name), _text(column.role), _text(column.words, 200)], is_marked=False)
+        for column in table.columns[:_MOST_COLUMNS]
+    )
+    head = "<tr><th>column</th><th>used as</th><th>read as</th></tr>"
+    rest = len(table.columns) - _MOST_COLUMNS
+    used = f"{table.used:,} of {table.rows:,} row{_s(table.rows)} used"
+    about = "; ".join([used, *(_text(fact, 200) for fact in table.facts)])
+    return (
+        f"<h3>The file as it was read</h3><p>{about}.</p>"
+        f'<div class="scroll" tabindex="0"><table class="read"><thead>{head}</thead><tbody>{rows}</tbody></table></div>'
+        + (f"<p>and {rest:,} more column{_s(rest)}.</p>" if rest > 0 else "")
+        + "".join(f'<p class="note">{_text(note, 400)}</p>' for note in table.notes)
+    )
 
 
 def _run(content: ReportContent) -> str:
@@ -291,7 +326,7 @@ def _run(content: ReportContent) -> str:
 
 
 def _text(value: object, most: int = _LONGEST, *, is_line: bool = True) -> str:
-    """Return a text from outside, as HTML, clipped."""
+    """Return a text from outside as HTML, clipped."""
     return for_html((one_line if is_line else clipped)(str(value), most))
 
 
@@ -303,7 +338,7 @@ def _list(facts: Mapping[str, object]) -> str:
 
 
 def _row(cells: Sequence[str], *, is_marked: bool) -> str:
-    """Return a row of a table, of cells that are HTML."""
+    """Return a row of a table; its cells are HTML."""
     opening = '<tr class="is-chosen">' if is_marked else "<tr>"
     return f"{opening}{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
@@ -318,7 +353,7 @@ def _s(count: int) -> str:
 
 
 def _r2(value: float) -> str:
-    """Write R² with the nines that it has, so that only 1 is written as 1."""
+    """Write R² with enough digits that only 1 is written as 1."""
     if value >= 1.0 or value < 0.9:
         return f"{value:.4g}"
     return f"1 − {1.0 - value:.2g}" if value > 0.9999 else f"{value:.5f}"
@@ -328,29 +363,29 @@ def _in_unit(unit: str | None) -> str:
     return f" ({unit})" if unit else ""
 
 
-def _mathml(expression: Expression) -> str:
-    """Return a formula as MathML, its names clipped as they are elsewhere."""
+def _mathml(equation: FrontRow) -> str:
+    """Return a formula as MathML, with clipped names."""
     return re.sub(
         "<mi>([^<]+)</mi>",
         lambda match: f"<mi>{_text(html.unescape(match[1]), 40)}</mi>",
-        notation.to_mathml(expression),
+        to_mathml(from_text(equation.text, equation.expression.library), None),
     )
 
 
-def _equation(target: str, expression: Expression) -> str:
+def _equation(target: str, equation: FrontRow) -> str:
     """Return `target = formula` as one MathML element."""
-    opening, _, rest = _mathml(expression).partition(">")
+    opening, _, rest = _mathml(equation).partition(">")
     name = f"<mi>{_text(target, 40)}</mi>"
     return f'{opening} display="block"><mrow>{name}<mo>=</mo>{rest.removesuffix("</math>")}</mrow></math>'
 
 
 def _svg(figure: Figure, name: str, caption: str) -> str:
-    """Return a figure as an SVG element that can stand beside others: names of its own, and the page's colours."""
+    """Return a figure as an SVG element with unique ids, so that a page can hold several, and the page's colours."""
     file = io.StringIO()
     figure.savefig(file, format="svg", facecolor="none", metadata={"Date": None})
     text = file.getvalue()
     text = text[text.index("<svg") :]
-    # Comments repeat the texts, and the rest is about the program that drew it.
+    # Comments repeat the texts, and metadata describe the program that drew the figure.
     text = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>", "", text, flags=re.DOTALL)
     text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", text)
     for colour in _DARK:
@@ -371,7 +406,7 @@ def _variable(colour: str) -> str:
 
 
 def _css() -> str:
-    """Return the rules of `page.css`, with the colours of pictures where it has a place for them."""
+    """Return the rules of `page.css`, with the colours of figures in its placeholders."""
     light = "".join(f"{_variable(colour)}:{colour};" for colour in _DARK)
     dark = "".join(f"{_variable(colour)}:{shade};" for colour, shade in _DARK.items())
     rules = (importlib.resources.files("symseed.show") / "page.css").read_text(encoding="utf-8")

@@ -49,7 +49,7 @@ def style() -> Iterator[None]:
     """Draw in the package's style inside, and leave matplotlib's own settings as they were.
 
     Raises:
-        SettingsError: where matplotlib is missing.
+        SettingsError: if matplotlib is missing.
     """
     try:
         import matplotlib
@@ -60,7 +60,7 @@ def style() -> Iterator[None]:
 
 
 def label(text: str, most: int) -> str:
-    """Return a text on one line, of at most so many characters, each of which can be drawn."""
+    """Return a text on one line, of at most `most` characters, each of which can be drawn."""
     from matplotlib import font_manager
 
     line = one_line(text, most)

@@ -151,6 +151,14 @@ class NoInverses:
         ("sqrt", "square"),
         ("inv", "inv"),
         ("neg", "neg"),
+        ("sin", "asin"),
+        ("cos", "acos"),
+        ("tan", "atan"),
+        ("sinh", "asinh"),
+        ("cosh", "acosh"),
+        ("tanh", "atanh"),
+        ("cube", "cbrt"),
+        ("expm1", "log1p"),
     )
 
     def rules(self, library: Library) -> Sequence[Rule]:
@@ -239,8 +247,10 @@ class Repeat:
 class Dimensions:
     """The expression has the target's physical dimension, and none of its parts adds metres to seconds.
 
-    Sums, `min` and `max` take arguments of one dimension; products, quotients, roots and powers combine them; all other
-    operators, `pow` among them, take and give pure numbers, and fixed numbers are pure. A function of the user's own is
+    Sums, `min`, `max`, `mod` and `hypot` take arguments of one dimension, and so do `greater` and `atan2`, which give
+    pure numbers, as `sign` and `step` do; `cond` and `unless` keep that of their second argument; products, quotients,
+    roots and powers combine them; all other operators, `pow` among them, take and give pure numbers, and fixed numbers
+    are pure. A function of the user's own is
     of the first kinds where its expansion is, and of pure numbers otherwise. A fitted constant has whatever dimension
     is needed, unless `constants_are_free` is off: then it is pure too. Without free constants, parts whose dimension
     takes many tokens to make (more than about six, by the number of variables and operators) are forbidden.
@@ -290,7 +300,7 @@ class Dimensions:
         """Return the one rule.
 
         Raises:
-            SpaceError: where no product of powers of the variables has the target's dimension.
+            SpaceError: if no product of powers of the variables has the target's dimension.
         """
         known = dict(self.variables)
         for variable in library.variables:
@@ -320,7 +330,7 @@ class Dimensions:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentSizes:
-    """The arguments of an operator have at most so many tokens, e.g. no exponent but a number or a variable."""
+    """Limits the number of tokens in each argument of an operator, e.g. an exponent to a number or a variable."""
 
     operator: str
     most: tuple[int, ...]

@@ -1,7 +1,7 @@
 """Units of measurement: texts such as "kg*m/s^2" read as physical dimensions.
 
 Only the dimension of a unit counts: "km" and "m" are both lengths, "degC" and "K" temperatures, and an angle is a pure
-number. So data may be in any units, and formulas are in the units of the data.
+number. Data may therefore be in any units, and formulas are in the units of the data.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from symseed.errors import SettingsError, did_you_mean
 BASES = ("m", "kg", "s", "A", "K", "mol", "cd")
 """The SI's base dimensions: length, mass, time, current, temperature, amount, luminous intensity."""
 MOST = 20
-"""The largest exponent of a base dimension in a unit."""
+"""The largest exponent of a base dimension in a unit: far above those of physics, chosen by hand."""
 LARGEST_ROOT = 12
-"""The largest denominator of an exponent."""
+"""The largest denominator of an exponent: it allows cube roots of square roots of square roots. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """What a quantity measures, as powers of base dimensions; without any it is a pure number."""
+    """A physical dimension: powers of base dimensions. Without any power, it is that of a pure number."""
 
     powers: tuple[tuple[str, Fraction], ...] = ()
-    """Base and exponent, none of them 0, the SI's bases first. A base of the user's own is written in brackets."""
+    """Pairs of a base and its exponent, which is not 0; the SI's bases come first. A custom base is in brackets."""
 
     @classmethod
     def of(cls, powers: Mapping[str, Fraction]) -> Dimension:
@@ -53,7 +53,7 @@ class Dimension:
 
     def __str__(self) -> str:
         """Return a unit of this dimension, e.g. `kg*m/s^2`, that reads as the same dimension."""
-        first = {"kg": 0}  # kg*m/s^2, as one is used to
+        first = {"kg": 0}  # the usual order: kg*m/s^2
         ordered = sorted(self.powers, key=lambda power: first.get(power[0], 1))
         above = "*".join(_written(base, exponent) for base, exponent in ordered if exponent > 0)
         below = "".join(f"/{_written(base, -exponent)}" for base, exponent in ordered if exponent < 0)
@@ -68,14 +68,14 @@ UnitLike: TypeAlias = str | Dimension | Sequence[float | Fraction] | None
 
 
 def dimension(unit: UnitLike, quantity: str) -> Dimension:
-    """Read a unit; `quantity` is what messages call the thing that has it.
+    """Return the dimension of a unit; error messages name the `quantity` that has the unit.
 
     A text is a product of units: `kg*m/s^2`, `m s^-2`, `J/(kg*K)`, `m^0.5`, `m^(1/2)`; prefixes and numbers are
-    accepted, and only the dimension is kept. A name in square brackets, `[USD]`, is a base dimension of one's own. "1",
-    "" and None are pure numbers.
+    accepted, and only the dimension is kept. A name in square brackets, `[USD]`, is a custom base dimension. "1", ""
+    and None are pure numbers.
 
     Raises:
-        SettingsError: where it cannot be read.
+        SettingsError: if the unit cannot be read.
     """
     if unit is None:
         return NUMBER
@@ -93,16 +93,16 @@ def dimension(unit: UnitLike, quantity: str) -> Dimension:
 
 
 def integers(dimensions: Sequence[Dimension]) -> list[tuple[int, ...]]:
-    """Return dimensions as whole exponents of the bases that occur in them, with room for roots below.
+    """Return dimensions as integer exponents of the bases that occur in them, with room for roots.
 
-    The unit of an exponent is chosen so that each can be halved eight times and divided by three four times.
+    Exponents are multiplied by a common factor, so that each can be halved eight times and divided by three four times.
     """
     bases = sorted({base for one in dimensions for base, _ in one.powers})
     roots = math.lcm(*(exponent.denominator for one in dimensions for _, exponent in one.powers))
     if len(bases) > _MOST_BASES or roots > _MOST_ROOTS:
         raise SettingsError(
-            f"At most {_MOST_BASES} base dimensions and exponents with a common denominator of at most {_MOST_ROOTS} "
-            f"can be kept, but there are {len(bases)} ({', '.join(bases)}) with {roots}. Give fewer units."
+            f"Units may have at most {_MOST_BASES} base dimensions, and exponents with a common denominator of at most "
+            f"{_MOST_ROOTS}, but these have {len(bases)} ({', '.join(bases)}) and {roots}. Give fewer units."
         )
     scale = roots * 2**8 * 3**4
     return [tuple(int(dict(one.powers).get(base, Fraction(0)) * scale) for base in bases) for one in dimensions]
@@ -142,14 +142,14 @@ def _exponent(value: float | Fraction | str, text: str, quantity: str) -> Fracti
     try:
         exact = Fraction(value)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
-        raise SettingsError(f"{value!r} in the unit {text!r} of `{quantity}` must be a number.") from None
+        raise SettingsError(f"The exponent {value!r} in the unit {text!r} of `{quantity}` must be a number.") from None
     if abs(exact) > MOST:
         raise SettingsError(f"Exponents of a unit must be at most {MOST}, but {text!r} of `{quantity}` has {value}.")
     found = exact.limit_denominator(LARGEST_ROOT)
     if abs(found - exact) > Fraction(1, 1000):
         raise SettingsError(
-            f"Exponents of a unit must be fractions with a denominator of at most {LARGEST_ROOT}, but that of "
-            f"`{quantity}`, {text!r}, has {value}. Write e.g. m^(1/3)."
+            f"Exponents of a unit must be fractions with a denominator of at most {LARGEST_ROOT}, but the unit "
+            f"{text!r} of `{quantity}` has {value}. Write, for example, m^(1/3)."
         )
     return found
 
@@ -158,8 +158,8 @@ def _checked(found: Dimension, text: str, quantity: str) -> Dimension:
     for base, exponent in found.powers:
         if abs(exponent) > MOST or exponent.denominator > LARGEST_ROOT:
             raise SettingsError(
-                f"Exponents of a unit must be at most {MOST}, with a denominator of at most {LARGEST_ROOT}, but that "
-                f"of `{quantity}`, {text!r}, has {base} to the power of {exponent}."
+                f"Exponents of a unit must be at most {MOST}, with a denominator of at most {LARGEST_ROOT}, but the "
+                f"unit {text!r} of `{quantity}` has {base} to the power of {exponent}."
             )
     return found
 
@@ -208,7 +208,7 @@ _UNITS: tuple[tuple[tuple[int, ...], str, str], ...] = (
     ((2, 0, -2), "Gy Sv", ""),
     ((0, 0, -1, 0, 0, 1), "kat", ""),
 )
-"""Exponents of `BASES`, the names that take a prefix, and those that take none."""
+"""For each dimension: exponents of `BASES`, names that take a prefix such as k, and names that do not."""
 
 
 def _of_exponents(exponents: Sequence[int]) -> Dimension:
@@ -220,7 +220,7 @@ _KNOWN = _PREFIXED | {name: _of_exponents(exponents) for exponents, _, names in 
 
 
 class _Reader:
-    """Reads one text, by descent: products of factors, each with an exponent perhaps."""
+    """Recursive-descent parser of one unit: a product of factors, each with an optional exponent."""
 
     def __init__(self, text: str, quantity: str) -> None:
         self._text, self._quantity = text, quantity
@@ -230,7 +230,7 @@ class _Reader:
         if self._text.strip() in ("", "-"):
             return NUMBER
         if len(self._text) > _LONGEST:
-            raise self._error(f"it has more than {_LONGEST} characters")
+            raise self._error(f"it is longer than {_LONGEST} characters")
         found = self._product()
         if self._at < len(self._text.rstrip()):
             raise self._error(f"`{self._text[self._at :].strip()}` was not expected")
@@ -244,7 +244,7 @@ class _Reader:
             if sign is None and self._next("name", "own", "number", "sign") in (None, "+", "-", "^", "**", ")"):
                 return found
             if sign is None and divided:
-                raise self._error("a space after a division can be meant in two ways; write `*` and parentheses")
+                raise self._error("a space after a division is ambiguous; write `*` and parentheses")
             factor = self._factor()
             divided = divided or sign == "/"
             found = found / factor if sign == "/" else found * factor
@@ -260,7 +260,7 @@ class _Reader:
             found = NUMBER
         elif (name := self._take("name")) is not None:
             found = self._unit(name)
-            # As in `m s-2`: no other number can follow a name at once.
+            # As in `m s-2`: a number directly after a name is an exponent.
             power = re.match(r"[+-]?[0-9]+(?![0-9.])", self._text[self._at :])
             if power is not None:
                 self._at += power.end()
@@ -301,8 +301,8 @@ class _Reader:
                 return _PREFIXED[name[len(prefix) :]]
         meant = did_you_mean(name, ("kJ", "kPa", "mm", "cm", "km", "kg", *reversed(_KNOWN)))
         raise SettingsError(
-            f"`{name}`, in the unit {self._text!r} of `{self._quantity}`, is not a unit that is known.{meant} "
-            f"Write [{name}] for a base dimension of your own."
+            f"`{name}`, in the unit {self._text!r} of `{self._quantity}`, is not a known unit.{meant} "
+            f"Write [{name}] for a custom base dimension."
         )
 
     def _next(self, *kinds: str) -> str | None:

@@ -28,7 +28,7 @@ class SearchSpace:
     """The set of legal expressions. Defaults are the paper's.
 
     Raises:
-        SpaceError: where no expression at all is allowed; it shows which constraint forbids what.
+        SpaceError: if no expression at all is allowed; it shows which constraint forbids what.
     """
 
     library: Library
@@ -117,7 +117,7 @@ class SearchSpace:
         """Make a population of rows that the core drew; a length of 0 says that it found no way.
 
         Raises:
-            SpaceError: where it did not.
+            SpaceError: if it did not.
         """
         if len(lengths) and lengths.min() == 0:
             raise SpaceError(

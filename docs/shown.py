@@ -1,0 +1,53 @@
+"""Write below the blocks of pages what they print, where the page shows otherwise: `python docs/shown.py PAGE ...`.
+
+The pictures that a page draws are copied into its folder of `docs/figures`, if it has one.
+
+`tests/test_docs.py` says what is run and how it is compared; lines with `...` that still agree are kept.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+import test_docs  # noqa: E402  (found by the line above)
+
+VARYING = re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{6}\b|(?<=^  )  \d\.\d(?= s )", re.MULTILINE)
+"""What differs between runs: names of run folders, and seconds."""
+
+
+def update(page: Path) -> int:
+    """Run a page in an empty folder, write what differs, and return how many blocks and pictures that were."""
+    text, changed, place = page.read_text(encoding="utf-8"), 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for _, printed, shown in test_docs.run_page(page):
+            if not shown:
+                continue
+            place = text.index(shown, place)
+            if not test_docs.agrees(printed, shown):
+                printed = VARYING.sub("...", printed)
+                text = text[:place] + printed + text[place + len(shown) :]
+                place += len(printed)
+                changed += 1
+            else:
+                place += len(shown)
+        os.chdir(ROOT)
+        for drawn, picture in test_docs.pictures(page, Path(folder)):
+            if test_docs.words(drawn) != test_docs.words(picture):
+                shutil.copyfile(drawn, picture)
+                changed += 1
+    page.write_text(text, encoding="utf-8")
+    return changed
+
+
+if __name__ == "__main__":
+    for page in [Path(name).resolve() for name in sys.argv[1:]]:
+        print(f"{page.name}: {update(page)} changed")

@@ -1,0 +1,216 @@
+"""Options of the commands: one table of those that stand for a setting, and how each is read."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from symseed import files
+from symseed.cli import complete
+from symseed.errors import SettingsError, listed, shown
+from symseed.language.hints import operator_hint
+from symseed.language.tokens import ALIASES, OPERATORS
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+_SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_DURATION = re.compile(r"(\d+\.?\d*|\.\d+)\s*(min|s|m|h|d|)\s*")
+
+
+def as_columns(text: str) -> list[str]:
+    """Read names of columns between commas; a name that has a comma stands in double quotes, as in a CSV file."""
+    try:
+        (names,) = csv.reader([text], skipinitialspace=True, strict=True)
+    except (csv.Error, ValueError):
+        raise SettingsError(
+            f'Columns must be names between commas, such as a,b or "a,1",b, but they are `{shown(text)}`.'
+        ) from None
+    return [name.strip() for name in names if name.strip()]
+
+
+def _value(setting: str) -> Callable[[str], dict[str, Any]]:
+    """Read a value as `--set` does."""
+    return lambda text: {setting: files.toml_value(text)}
+
+
+def _duration(text: str) -> dict[str, Any]:
+    """Read seconds, or a duration such as 90s, 2m, 1h30m."""
+    parts = _DURATION.findall(text)
+    if not parts or "".join(_DURATION.split(text)[::3]).strip():
+        return {"max_time": files.toml_value(text)}
+    return {"max_time": sum(float(number) * _SECONDS[unit] for number, unit in parts)}
+
+
+def _operators(text: str) -> dict[str, Any]:
+    """Sort operators into those of one and of two arguments.
+
+    If all are of one argument, the setting of the others is left as it is; if all are of two, there are no others.
+    """
+    unary: list[str] = []
+    binary: list[str] = []
+    for name in as_columns(text.replace(" ", ",")):
+        canonical = ALIASES.get(name, name)
+        if canonical not in OPERATORS:
+            known = (*OPERATORS, *ALIASES)
+            raise SettingsError(
+                f"`--ops` has `{shown(name)}`, which is not an operator.{operator_hint(name, known)} The operators are "
+                f"{', '.join(OPERATORS)}."
+            )
+        (unary if OPERATORS[canonical].arity == 1 else binary).append(name)
+    if not unary and not binary:
+        raise SettingsError(f"`--ops` must name operators, such as 'sin,exp', but it is `{shown(text)}`.")
+    return {"unary_operators": unary} if not binary else {"unary_operators": unary, "binary_operators": binary}
+
+
+@dataclass(frozen=True, slots=True)
+class SettingOption:
+    """An option that stands for settings."""
+
+    name: str
+    """Its name without hyphens."""
+    settings: tuple[str, ...]
+    """The settings that it stands for."""
+    metavar: str
+    help: str
+    read: Callable[[str], dict[str, Any]]
+    """Reads the settings from what was typed."""
+    complete: Callable[..., Any] | None = None
+
+    @property
+    def flag(self) -> str:
+        """The option as it is typed."""
+        return f"--{self.name}"
+
+
+def _option(
+    name: str, setting: str, metavar: str, help_text: str, complete_by: Callable[..., Any] | None = None
+) -> SettingOption:
+    return SettingOption(name, (setting,), metavar, help_text, _value(setting), complete_by)
+
+
+OPTIONS: Mapping[str, SettingOption] = {
+    option.name: option
+    for option in (
+        SettingOption(
+            "time", ("max_time",), "SECONDS", "Longest search, such as 60, 2m or 1h.  [default: 60]", _duration
+        ),
+        SettingOption(
+            "ops",
+            ("unary_operators", "binary_operators"),
+            "NAMES",
+            "Operators, such as 'sin,exp' or '+,*,sin'. Without any of two arguments, + - * / are added.",
+            _operators,
+            complete.operators,
+        ),
+        _option("seed", "random_state", "NUMBER", "Seed; the same seed gives the same search.  [default: 0]"),
+        _option("test", "test_size", "SHARE", "Share of the rows held out from the search, such as 0.2."),
+        _option("method", "method", "NAME", "Search method; `symseed methods` lists them.", complete.method),
+        _option("maxsize", "maxsize", "NUMBER", "Most tokens of a formula."),
+        _option("loss", "loss", "NAME", "Loss: squared, absolute, huber, logcosh, mse, mae, ...", complete.loss),
+        _option("jobs", "n_jobs", "NUMBER", "Threads; -1 for all cores."),
+    )
+}
+"""Every option that stands for settings, by name; `--set` gives the others."""
+
+
+def settings(*names: str) -> Callable[[_Command], _Command]:
+    """Give a command options that stand for settings; it gets what was typed by their names."""
+
+    def decorate(command: _Command) -> _Command:
+        for option in reversed([OPTIONS[name] for name in names]):
+            command = click.option(
+                option.flag, option.name, metavar=option.metavar, help=option.help, shell_complete=option.complete
+            )(command)
+        return command
+
+    return decorate
+
+
+def examples(*lines: str, title: str = "Examples") -> str:
+    """Return the end of a command's help: lines that can be pasted into a shell."""
+    return "\n".join(["\b", f"{title}:", *(f"  {line}" for line in lines)])  # \b: click keeps the lines as they are
+
+
+changes = click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Any setting of SymbolicRegressor; may be repeated.",
+)
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+run = click.argument("run", shell_complete=complete.run)
+
+
+def read(typed: Mapping[str, str | None]) -> dict[str, tuple[Any, str]]:
+    """Return settings by name, each with its value and what was typed for it."""
+    return {
+        setting: (value, f"{OPTIONS[name].flag} {text}")
+        for name, text in typed.items()
+        if text is not None
+        for setting, value in OPTIONS[name].read(text).items()
+    }
+
+
+def combined(typed: Mapping[str, tuple[Any, str]], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of options, and those `given` by `--set`.
+
+    Raises:
+        SettingsError: if a setting is given by both, and they disagree.
+    """
+    for name, (value, text) in typed.items():
+        if name in given and given[name] != value:
+            raise SettingsError(f"`{text}` and `--set {name}={given[name]}` disagree about `{name}`. Give one of them.")
+    return {name: value for name, (value, _) in typed.items()} | dict(given)
+
+
+class Answering(click.Command):
+    """A command that answers an option of another tool, or a setting without an option, with what to type."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            answer = _answer(error.option_name, {flag for parameter in self.params for flag in parameter.opts})
+            if not answer:
+                raise
+            raise click.UsageError(f"There is no option `{error.option_name}`.{answer}", ctx) from error
+
+
+def _answer(flag: str, own: Set[str]) -> str:
+    """Return what to type in place of an option that a command, whose own flags are given, lacks; "" if unknown."""
+    from symseed.regressor import elsewhere  # after a mistake there is time to load it
+    from symseed.regressor.settings import NAMES
+
+    name = flag.lstrip("-").replace("-", "_")
+    if name in OPTIONS:
+        return " Only `fit` has it, because a run keeps the settings that it began with."
+    if name not in NAMES:
+        answer = re.sub(rf"\b({'|'.join(NAMES)})\b", lambda match: _flag(match[0], own), elsewhere.answer(name))
+        return re.sub(r"(--\S+) and \1", r"\1", answer)  # one option may stand for two settings
+    return f" Use {_flag(name, own)}."
+
+
+def _flag(setting: str, own: Set[str]) -> str:
+    """How a setting is typed."""
+    found = [option.flag for option in OPTIONS.values() if setting in option.settings and option.flag in own]
+    return found[0] if found else f"--set {setting}=VALUE"
+
+
+def check_distinct(**columns: Sequence[str]) -> None:
+    """Refuse a column that has two roles.
+
+    Raises:
+        SettingsError: naming the column and the two options.
+    """
+    roles: dict[str, str] = {}
+    for role, names in columns.items():
+        for name in names:
+            if name in roles:
+                raise SettingsError(f"{listed([name])} is named by `--{roles[name]}` and `--{role}`. Give it one role.")
+            roles[name] = role

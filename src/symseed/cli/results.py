@@ -1,0 +1,187 @@
+"""What a run has found, printed, exported, as a page, and as predictions."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import platform
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pandas as pd
+
+from symseed import files, tables
+from symseed.arrays import Floats
+from symseed.cli import next_step, run_names
+from symseed.errors import SettingsError
+from symseed.export.source import FORMATS
+from symseed.language.tokens import TokenKind
+from symseed.regressor import front_text, settings_text
+from symseed.regressor.front import Equation, EquationFront
+from symseed.regressor.regressor import SymbolicRegressor
+from symseed.regressor.run import Run
+from symseed.regressor.run_data import RunData
+from symseed.show.page import ReportContent, report_html
+from symseed.text import for_spreadsheet, for_terminal
+from symseed.version import version
+
+
+def show(folder: Path, index: int | None, format_: str | None, *, as_json: bool) -> None:
+    """Print the front of a run, or one formula of it."""
+    model = SymbolicRegressor.from_file(folder)
+    data = Run.read(folder, is_to_search=False).data
+    targets = data.targets
+    if format_ is None and index is None:
+        print_fronts(model, data, as_json=as_json)
+        if not as_json:
+            next_step.say(f"symseed report {run_names.typed(folder)}")
+        return
+    rows = model.at(index)
+    texts = [str(row) if format_ is None else row.export(format_) for row in rows]
+    if as_json:
+        shown = [
+            {"target": target, **_described(row), "text": text}
+            for target, row, text in zip(targets, rows, texts, strict=True)
+        ]
+        click.echo(files.json_text({"targets": shown}))
+        return
+    for text in texts:
+        click.echo(for_terminal(text))
+    next_step.say(f"symseed predict {run_names.typed(folder)} DATA")
+
+
+def report(folder: Path, output: str | None) -> None:
+    """Write a page for each target, and print where it is."""
+    opened = Run.read(folder, is_to_search=False)
+    model = SymbolicRegressor.from_file(folder)
+    data = opened.data
+    if output is not None and not Path(output).name:
+        raise SettingsError(f"`--output` must be a file that can be written, but it is `{output}`.")
+    for place, (target, front) in enumerate(zip(data.targets, model.fronts, strict=True)):
+        chosen = front.choice(model.model_selection)
+        content = ReportContent(
+            title=f"{target}, from {data.source}" if data.source else target,
+            equations=front.equations,
+            chosen=chosen,
+            target=target,
+            dataset=data.dataset(place),
+            source=data.source,
+            units=data.units_of(place),
+            table=data.table,
+            history=opened.log.history(place),
+            settings=settings_text.to_values(opened.settings),
+            reason=front.reason.value,
+            seed=opened.seed,
+            versions={"symseed": version(), "Python": platform.python_version(), "NumPy": np.__version__},
+            code=_exports(front.equations[chosen]),
+        )
+        name = "report.html" if place == 0 else f"report-{place + 1}.html"
+        path = opened.folder / name if output is None else Path(output).with_name(_numbered(Path(output), place))
+        try:
+            files.replace(path, report_html(content).encode())
+        except OSError as error:
+            raise SettingsError(
+                f"`--output` must be a file that can be written, but `{path}` is not: {error}."
+            ) from error
+        click.echo(str(path))
+    next_step.say("open it in a browser", f"symseed show {run_names.typed(folder)} --as latex")
+
+
+def predict(folder: Path, source: str, index: int | None, reading: tables.TableOptions) -> None:
+    """Print a table with the values of a run's formulas as its last columns."""
+    opened = Run.read(folder, is_to_search=False)
+    model = SymbolicRegressor.from_file(folder)
+    table = tables.read(source, _as_in_run(reading, opened.data), as_texts=True)
+    values = _predicted(model, table.numbers(opened.data.names), opened.data, index)
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow([*table.names, *(for_spreadsheet(f"{target} predicted") for target in opened.data.targets)])
+    lines = zip(*(column.cells for column in table.columns), strict=True)
+    for line, row in zip(lines, values, strict=True):
+        cells = ["" if cell is None else cell for cell in line]
+        writer.writerow([*cells, *("" if np.isnan(value) else repr(float(value)) for value in row)])
+    lacking = int(np.isnan(values).any(axis=1).sum())
+    if lacking:
+        click.echo(f"symseed: {lacking:,} of {len(values):,} rows have no prediction.", err=True)
+    next_step.say(f"symseed predict {run_names.typed(folder)} DATA > predicted.csv")
+
+
+def _as_in_run(reading: tables.TableOptions, data: RunData) -> tables.TableOptions:
+    """Read dates as the run did: as seconds since the same moment."""
+    if data.table is None or not data.table.has_seconds:
+        return reading
+    dates = "seconds" if reading.dates == "leave" else reading.dates
+    return replace(reading, dates=dates, origins=dict(data.table.origins))
+
+
+def _predicted(model: SymbolicRegressor, X: Floats, data: RunData, index: int | None) -> Floats:
+    """Return predictions, (M, K): NaN where an input that the formula has is NaN."""
+    used = [
+        sorted({token.column for token in row.expression.tokens if token.kind is TokenKind.VARIABLE})
+        for row in model.at(index)
+    ]
+    is_known = np.stack([np.isfinite(X[:, columns]).all(axis=1) for columns in used], axis=1)
+    rows = is_known.any(axis=1)
+    values = np.full(is_known.shape, np.nan)
+    if rows.any():
+        filled = np.where(np.isfinite(X), X, 1.0)[rows]
+        given = pd.DataFrame(filled, columns=list(data.names)) if data.has_labels else filled
+        values[rows] = model.predict(given, index).reshape(len(filled), -1)
+    return np.where(is_known, values, np.nan)
+
+
+def print_fronts(model: SymbolicRegressor, data: RunData, *, as_json: bool) -> None:
+    """Print the front of every target, and where the run is; in JSON also what was read of the file."""
+    rule = model.model_selection
+    if as_json:
+        records = [_record(target, front, rule) for target, front in zip(data.targets, model.fronts, strict=True)]
+        table = {} if data.table is None else {"table": data.table.values()}
+        click.echo(files.json_text({"run_directory": model.run_directory_, "targets": records, **table}))
+        return
+    width = shutil.get_terminal_size().columns if next_step.is_terminal() else None
+    for target, front in zip(data.targets, model.fronts, strict=True):
+        click.echo(for_terminal(front.text(rule, width)))
+        formula = f"{target} = {front.equations[front.choice(rule)]}"
+        click.echo(for_terminal("\n".join(front_text.wrapped(formula, width))))
+    if model.run_directory_ is not None:
+        click.echo(f"The run is in {model.run_directory_}")
+
+
+def _record(target: str, front: EquationFront, rule: str) -> dict[str, Any]:
+    rows = [_described(item) for item in front.equations]
+    chosen = front.choice(rule)
+    return {
+        "target": target,
+        "equation": rows[chosen]["equation"],
+        "index": chosen,
+        "reason": front.reason.value,
+        "front": rows,
+    }
+
+
+def _described(item: Equation) -> dict[str, Any]:
+    return {
+        "complexity": item.complexity,
+        "loss": item.loss,
+        "score": item.score,
+        "test_loss": item.test_loss,
+        "equation": str(item.expression),
+        "shown": item.text,
+    }
+
+
+def _numbered(path: Path, place: int) -> str:
+    return path.name if place == 0 else f"{path.stem}-{place + 1}{path.suffix}"
+
+
+def _exports(equation: Equation) -> dict[str, str]:
+    """The formula in every notation that can express it."""
+    out = {}
+    for name in FORMATS:
+        with contextlib.suppress(SettingsError):
+            out[name] = equation.export(name)
+    return out

@@ -1,0 +1,77 @@
+"""The commands that look at a run: show, report and predict. `results`, which takes long to load, does their work."""
+
+from __future__ import annotations
+
+import click
+
+from symseed.cli import complete, options, run_names
+from symseed.cli.table_options import reading_options
+from symseed.export.source import FORMATS
+from symseed.tables.options import TableOptions
+
+
+@click.command(
+    epilog=options.examples(
+        "symseed show latest",
+        "symseed show latest --as latex",
+        "symseed show latest --index 2 --as python",
+    )
+)
+@options.run
+@click.option("--index", type=int, help="Show only this row of the front, counted from 0.")
+@click.option(
+    "--as",
+    "format_",
+    metavar="FORMAT",
+    shell_complete=complete.of(FORMATS),
+    help=f"Show the selected formula, or that row, as {', '.join(FORMATS)}.",
+)
+@options.as_json
+def show(run: str, index: int | None, format_: str | None, as_json: bool) -> None:
+    """Show the formulas that a RUN has found.
+
+    RUN is a run's folder, the beginning of its name, or `latest`.
+    """
+    from symseed.cli import results
+
+    results.show(run_names.find(run), index, format_, as_json=as_json)
+
+
+@click.command(
+    epilog=options.examples(
+        "symseed report latest",
+        "symseed report latest --output report.html",
+    )
+)
+@options.run
+@click.option("--output", show_default="report.html in the run folder", help="File to write.")
+def report(run: str, output: str | None) -> None:
+    """Write a report of a RUN as one self-contained HTML page.
+
+    RUN is a run's folder, the beginning of its name, or `latest`.
+    """
+    from symseed.cli import results
+
+    results.report(run_names.find(run), output)
+
+
+@click.command(
+    epilog=options.examples(
+        "symseed predict latest new.csv > predicted.csv",
+    )
+)
+@options.run
+@click.argument("data", shell_complete=complete.data)
+@click.option("--index", type=int, show_default="the selected formula", help="Row of the front, counted from 0.")
+@reading_options
+def predict(run: str, data: str, index: int | None, reading: TableOptions) -> None:
+    """Predict the target for every row of DATA with a RUN.
+
+    RUN is a run's folder, the beginning of its name, or `latest`. DATA is a table of any kind that `fit` reads, with
+    the input columns of the run. It is printed as CSV with the predictions as its last column, one for each target; a
+    row that lacks an input of the formula has none. Cells of DATA are printed unchanged, even those that a spreadsheet
+    would read as formulas.
+    """
+    from symseed.cli import results
+
+    results.predict(run_names.find(run), data, index, reading)

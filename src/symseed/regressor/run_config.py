@@ -1,0 +1,91 @@
+"""The configuration of a run, `config.toml`: every setting, the seed, and a description of the data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from symseed import files
+from symseed.errors import DataError, SettingsError
+from symseed.regressor import settings_text
+from symseed.regressor.checkpoints import SCHEMA
+from symseed.regressor.run_log import now
+from symseed.regressor.settings import LIMITS, NAMES, Settings
+from symseed.version import version
+
+FILE = "config.toml"
+CHANGEABLE = (*LIMITS, "model_selection", "n_jobs", "verbosity", "callback")
+"""Settings that may change when a run is resumed."""
+
+_MOST_BYTES = 2**28
+"""Most bytes of a configuration that are read: a table of many columns has a long list of names."""
+
+
+def to_text(settings: Settings, seed: int, known: Sequence[Sequence[str]], described: Mapping[str, Any]) -> str:
+    """Return the content of the file."""
+    values = {
+        "schema": SCHEMA,
+        "version": version(),
+        "created": now(),
+        "seed": seed,
+        "known": [list(formulas) for formulas in known],
+        "data": dict(described),
+        "settings": settings_text.to_values(settings),
+    }
+    return f"# A run of symseed: every setting, with its value.\n{files.toml_text(values)}"
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return the values of the file.
+
+    Raises:
+        DataError: if it cannot be read, or has another version of the format.
+    """
+    try:
+        content = files.toml_values(files.read(path, _MOST_BYTES).decode())
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"`{path.parent}` must be the folder of a run, but its {FILE} cannot be read: {error}"
+        ) from error
+    if content.get("schema") != SCHEMA:
+        raise DataError(
+            f"`{path}` must have version {SCHEMA} of the format of runs, but it has {content.get('schema')!r}. Use the "
+            f"symseed that made it ({content.get('version', 'unknown')})."
+        )
+    return content
+
+
+def settings_of(given: Mapping[str, Any], changes: Mapping[str, Any], *, is_to_search: bool) -> Settings:
+    """Return the settings of a run, with changes.
+
+    Args:
+        given: the values in the file.
+        changes: settings of `CHANGEABLE`, and settings that were functions, which no file can hold.
+        is_to_search: whether the run is to be resumed; if it is only read, a loss or an early stop that was a function
+            need not be given.
+
+    Raises:
+        SettingsError: if another setting is to be changed.
+    """
+    for name in changes:
+        if name not in CHANGEABLE and not settings_text.is_function(given.get(name)):
+            raise SettingsError(
+                f"`{name}` of a run cannot be changed: it would be another search. Start a new fit, or change only "
+                f"{', '.join(CHANGEABLE)}."
+            )
+    unneeded = () if is_to_search else (*LIMITS, "loss")
+    kept = {
+        name: value
+        for name, value in given.items()
+        if name not in changes and not (name in unneeded and settings_text.is_function(value))
+    }
+    return Settings.of(settings_text.from_values(kept) | dict(changes))
+
+
+def search_digest(settings: Settings, seed: int) -> str:
+    """Return the hash of the seed and of all settings that decide what is searched."""
+    values = settings_text.to_values(settings)
+    decisive = {name: values[name] for name in NAMES if name not in (*CHANGEABLE, "random_state", "output_directory")}
+    return files.digest(json.dumps([seed, decisive], sort_keys=True).encode())

@@ -1,0 +1,97 @@
+"""A run in a few words, without its data: when it began, what it explains, the selected formulas, and its state."""
+
+from __future__ import annotations
+
+import enum
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from symseed.errors import DataError, SettingsError
+from symseed.regressor import front_file, run_config, settings_text
+from symseed.regressor.front import Equation, EquationFront
+from symseed.regressor.prepare import library_of_texts
+from symseed.regressor.run_log import NOT_ENDED, End, RunLog
+
+
+class RunState(enum.Enum):
+    """How far a run has come; values are words for people."""
+
+    ENDED = "ended"
+    INTERRUPTED = "interrupted"
+    NOT_ENDED = "not ended"
+    """It is being searched, or was killed."""
+    DAMAGED = "damaged"
+
+
+@dataclass(frozen=True, slots=True)
+class TargetSummary:
+    """One target of a run."""
+
+    name: str
+    chosen: Equation | None
+    """The selected formula; None if there is none yet, or it needs a function that only Python can give."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """A run in a few words."""
+
+    folder: Path
+    state: RunState
+    created: str = ""
+    """When it began, in ISO 8601."""
+    source: str = ""
+    """The table that was fitted."""
+    targets: tuple[TargetSummary, ...] = ()
+    problem: str = ""
+    """Why the run, or a formula of it, cannot be read: a sentence."""
+
+
+def summary(folder: Path) -> RunSummary:
+    """Read a run's settings, events and fronts; what cannot be read is damaged, and never an exception."""
+    try:
+        content = run_config.read(folder / run_config.FILE)
+        described = content["data"]
+        names = [str(name) for name in described["targets"]]
+        ends = RunLog(folder).ends()
+        state = _state([ends.get(output) for output in range(len(names))])
+        chosen, problem = _chosen(folder, content, len(names), ends)
+    except (DataError, OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+        return RunSummary(folder, RunState.DAMAGED, problem=str(error))
+    targets = tuple(TargetSummary(name, equation) for name, equation in zip(names, chosen, strict=True))
+    return RunSummary(folder, state, str(content.get("created", "")), str(described["source"]), targets, problem)
+
+
+def _state(ends: Sequence[End | None]) -> RunState:
+    if any(end is None for end in ends):
+        return RunState.NOT_ENDED
+    return RunState.ENDED if all(end is not None and end.is_final for end in ends) else RunState.INTERRUPTED
+
+
+def _chosen(
+    folder: Path, content: Mapping[str, Any], count: int, ends: Mapping[int, End]
+) -> tuple[list[Equation | None], str]:
+    """The selected formula of each target, and why one cannot be read."""
+    given, names = content["settings"], content["data"]["names"]
+    try:
+        settings = run_config.settings_of(given, {}, is_to_search=False)
+        plan = settings.plan()
+    except SettingsError as error:
+        if any(settings_text.is_function(value) for value in given.values()):
+            return [None] * count, str(error)
+        raise
+    out: list[Equation | None] = []
+    for output in range(count):
+        path = front_file.path(folder, output)
+        if not os.path.lexists(path):
+            out.append(None)
+            continue
+        equations = front_file.read(path, lambda formulas: library_of_texts(plan, names, formulas))
+        end = ends.get(output, NOT_ENDED)
+        rows = int(content["data"]["rows"]) if end.rows is None else end.rows
+        front = EquationFront(equations, end.reason, rows, end.rounding)
+        out.append(equations[front.choice(settings.model_selection)])
+    return out, ""
