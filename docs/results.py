@@ -338,21 +338,28 @@ def _means(source: Source, names: Sequence[str], *, reference: bool = False) -> 
         figures = source.paper.summary.get(name, {})
         cells = [_beside(mean, figures.get(key)) for key, mean in means.items()]
         lines.append([name, *(["recovered"] if reference else []), _seeds(means["all"]), *cells])
+        lines.append(_interval(means.values(), 3 if reference else 2))
         if reference:
-            passed = [report.number(mean.reference if mean else None, 2) for mean in means.values()]
+            passed = [report.number(mean.reference if mean else None, 1) for mean in means.values()]
             lines.append(["", "released test", "", *passed])
-    widths = [f"± {source.paper.intervals[key]:.2f}" for key in SET_TITLES]
+    widths = [f"± {source.paper.intervals[key]:.1f}" for key in SET_TITLES]
     lines.append(["the paper's 95 %", *([""] if reference else []), "", *widths])
     return report.piped(["Method", *(["Test"] if reference else []), "Seeds", *SET_TITLES.values()], lines)
 
 
 def _beside(mean: report.SetMean | None, figure: float | None) -> str:
-    """Return a mean and its interval, and the paper's in parentheses."""
-    ours = "-"
-    if mean is not None:
-        assert mean.interval is not None, "the set has runs"
-        ours = f"{mean.recovered:.2f}, {mean.interval[0]:.2f} to {mean.interval[1]:.2f}"
-    return f"{ours} ({report.number(figure, 2)})"
+    """Return a mean, and the paper's in parentheses."""
+    return f"{_mean(mean)} ({report.number(figure, 1)})"
+
+
+def _mean(mean: report.SetMean | None) -> str:
+    return report.number(mean.recovered if mean else None, 1)
+
+
+def _interval(means: Iterable[report.SetMean | None], before: int) -> list[str]:
+    """Return the line below means: their intervals, after the title and `before` - 1 empty cells."""
+    ranges = [f"{mean.interval[0]:.1f} to {mean.interval[1]:.1f}" if mean and mean.interval else "-" for mean in means]
+    return ["95 % interval", *[""] * (before - 1), *ranges]
 
 
 def _seeds(mean: report.SetMean | None) -> str:
@@ -408,12 +415,9 @@ def _generations(source: Source) -> str:
     lines = []
     for count, name in methods.GENERATIONS.items():
         means = [source.built.mean(name, key) for key in SET_TITLES]
-        lines.append([str(count), name, _seeds(means[0]), *(_ours(mean) for mean in means)])
+        lines.append([str(count), name, _seeds(means[0]), *map(_mean, means)])
+        lines.append(_interval(means, 3))
     return report.piped(["S", "Method", "Seeds", *SET_TITLES.values()], lines)
-
-
-def _ours(mean: report.SetMean | None) -> str:
-    return _beside(mean, None).removesuffix(" (-)")
 
 
 def _nguyen(source: Source) -> str:
@@ -557,7 +561,8 @@ def _completion(source: Source) -> str:
             runs = source.runs(name, report.problems_of("all"), draw)
             built, charged = report.build(runs), report.build(map(_with_lookups_charged, runs))
             means = [*(built.mean(name, key) for key in SET_TITLES), charged.mean(name, "all")]
-            rates.append([name, str(draw), _count(runs), *map(_ours, means)])
+            rates.append([name, str(draw), _count(runs), *map(_mean, means)])
+            rates.append(_interval(means, 3))
             # Some problems take more than others: a mean over a part of them says nothing.
             ended = [r for r in runs if not r.error] if built.mean(name, "all") else []
             taken = [[r.charged, r.lookups, r.hits, r.splices] for r in ended]
