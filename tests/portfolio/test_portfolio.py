@@ -33,7 +33,7 @@ from symseed.language.row import Row
 from symseed.language.writer import Writer
 from symseed.portfolio import states
 from symseed.portfolio.pool import Formula, Pool, judged
-from symseed.portfolio.portfolio import Portfolio, Solution
+from symseed.portfolio.portfolio import FURTHER, Portfolio, Solution
 from symseed.portfolio.progress import Turn
 from symseed.portfolio.settings import PortfolioSettings
 from symseed.portfolio.states import PortfolioState
@@ -156,6 +156,20 @@ def test_a_track_has_its_numbers_once() -> None:
     names = [token.name for token in _SCALED.library(KOZA).tokens]
     assert names == [*(token.name for token in KOZA.tokens), "1.0"]
     assert _SCALED.library(_SCALED.library(KOZA)).tokens == _SCALED.library(KOZA).tokens
+
+
+def test_a_series_that_fits_to_rounding_is_not_called_solved() -> None:
+    """sinh(2 x) cannot be written with these operators, but a polynomial has its values to twelve digits."""
+    x = np.linspace(-1.0, 1.0, 60)[:, None]
+    library = Library.of(["add", "sub", "mul"], 1)
+    tracks = tuple(dataclasses.replace(track, max_length=60) for track in SMALL.tracks)
+    settings = dataclasses.replace(SMALL, tracks=tracks, assembly=AssemblySettings(40, more_features=60, newer=20))
+    solution = solve(Dataset.of(x, np.sinh(2.0 * x[:, 0])), settings, library=library, budget=Budget(100_000))
+    assert solution.reason is StopReason.NO_SHORT_LAW
+    assert solution.history[-1].index >= FURTHER
+    law = solve(Dataset.of(x, 1.2345 * x[:, 0] ** 5 - 0.777), settings, library=library, budget=Budget(100_000))
+    assert law.reason is StopReason.SOLVED
+    assert law.history[-1].index == 0
 
 
 def test_noise_leaves_the_form_and_its_constants() -> None:

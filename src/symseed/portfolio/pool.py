@@ -15,6 +15,7 @@ from symseed.language.row import Row
 from symseed.language.tokens import TokenKind
 from symseed.language.writer import Writer
 from symseed.scoring import simple_numbers
+from symseed.scoring.certainty import is_certain
 from symseed.scoring.description import EVIDENCE, description_lengths, shortest
 from symseed.scoring.evaluation import evaluate
 
@@ -88,6 +89,9 @@ class Pool:
         self._noted = _OfEachLength()
         self._number: Formula | None = None  # the best constant formula
         self._fallback: Formula | None = None
+        self._certain: tuple[Formula, bool] | None = (
+            None  # the last answer: it takes a linearisation, and is asked often
+        )
 
     def add(self, parts: Sequence[Row]) -> None:
         """Judge formulas, and keep those that are the best of their length."""
@@ -154,7 +158,7 @@ class Pool:
             formulas.append(self._number)
         lengths = [formula.description for formula in formulas]
         best = formulas[shortest(lengths, [formula is self._number for formula in formulas])]
-        if noted is None or self._is_solution(best) or noted.description >= best.description - EVIDENCE:
+        if noted is None or self._is_exact(best) or noted.description >= best.description - EVIDENCE:
             return best
         return noted
 
@@ -185,12 +189,30 @@ class Pool:
         return [*self._by_length.values(), *self._noted.formulas]
 
     @property
-    def is_solved(self) -> bool:
+    def is_exact(self) -> bool:
         """Whether the selected formula has no error but rounding, and few fitted constants for that many samples."""
         best = self.best
-        return best is not None and bool(self._all) and self._is_solution(best)
+        return best is not None and bool(self._all) and self._is_exact(best)
 
-    def _is_solution(self, formula: Formula) -> bool:
+    @property
+    def is_solved(self) -> bool:
+        """Whether the selected formula is exact, and certainly a law (`scoring/certainty.py`)."""
+        best = self.best
+        if best is None or not self.is_exact:
+            return False
+        if self._certain is None or self._certain[0] is not best:
+            self._certain = best, self._is_certain(best)
+        return self._certain[1]
+
+    def _is_certain(self, formula: Formula) -> bool:
+        if self._dataset.deviation == 0.0:
+            return True
+        population = self._writer.population([formula.expression.row])
+        return is_certain(
+            population, 0, self._dataset, mean_square=formula.mean_square, description=formula.description
+        )
+
+    def _is_exact(self, formula: Formula) -> bool:
         if self._dataset.deviation == 0.0:
             return True
         small = formula.mean_square <= SOLVED_NMSE * self._dataset.deviation * self._dataset.deviation

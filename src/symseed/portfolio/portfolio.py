@@ -34,6 +34,9 @@ _RESERVE = 0.1
 """Share of the time kept for fitting, simplifying and judging the last formulas: chosen by hand."""
 _MOST_RESERVE = 1.0
 """Most seconds kept for the last formulas: chosen by hand."""
+FURTHER = 4
+"""Turns of the search for a shorter formula, where the selected one fits to rounding but is not certainly a law. The
+enlarged assembly after turn 4 is among them."""
 LARGEST_TARGET = 1e140
 """Largest value of y, and one over the smallest spread of y: squares of errors must be finite and not 0."""
 
@@ -160,6 +163,8 @@ class Portfolio:
                 reason = StopReason.INTERRUPTED
             self._unchanged = self._unchanged + 1 if before is not None and before == self.best else 0
             reason = reason or self._is_over()
+            if reason is None and self._intake.pool.is_exact and self._unchanged >= FURTHER:
+                reason = StopReason.NO_SHORT_LAW
             if reason is None and self._patience is not None and self._unchanged >= self._patience:
                 reason = StopReason.PATIENCE
             if reason is None and index % self._settings.epoch == 0:

@@ -22,6 +22,7 @@ class StopReason(enum.Enum):
     SOLVED = "The task is solved."
     EXPRESSIONS = "The budget of expressions is used up."
     SECONDS = "The time is up."
+    NO_SHORT_LAW = "The selected formula fits to rounding, but no short law was found."
     PATIENCE = "The selected formula has not changed for `patience` turns."
     EARLY_STOP = "The early stop condition is met."
     CALLBACK = "The callback stopped the search."
