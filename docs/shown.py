@@ -31,7 +31,7 @@ def update(page: Path) -> int:
         for _, printed, shown in test_docs.run_page(page):
             if not shown:
                 continue
-            place = text.index(shown, place)
+            place = text.index(f"\n{shown}", place) + 1
             if not test_docs.agrees(printed, shown):
                 printed = VARYING.sub("...", printed)
                 text = text[:place] + printed + text[place + len(shown) :]

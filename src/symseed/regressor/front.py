@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from symseed.language.tokens import TokenKind
 from symseed.language.typeset import latex_number
 from symseed.portfolio.pool import Formula, pareto
 from symseed.regressor import front_text
-from symseed.scoring.description import shortest
+from symseed.scoring import Uncertainty, shortest
 from symseed.search.budget import StopReason
 from symseed.text import for_html
 
@@ -60,6 +60,20 @@ class Equation:
     test_loss: float | None = None
     """Weighted mean loss on the samples that `test_size` held out from the search; NaN if the formula has no value at
     one of them, and None if no sample was held out."""
+    known: Uncertainty | None = field(default=None, compare=False, repr=False)
+    """How well the data determine the constants; None until `EquationFront.determined_by`."""
+
+    @property
+    def uncertainty(self) -> Uncertainty:
+        """How well the data determine the constants, and the spread of predictions."""
+        assert self.known is not None, "a fit's fronts know their data"
+        return self.known
+
+    def standard_errors(self, level: float) -> pd.DataFrame:
+        """Return value, standard error, and the interval of a level of each constant, as a data frame."""
+        low, high = self.uncertainty.intervals(level)
+        errors = self.uncertainty.standard_errors
+        return pd.DataFrame({"value": self.uncertainty.values, "standard_error": errors, "low": low, "high": high})
 
     @property
     def expression(self) -> Expression:
@@ -144,6 +158,11 @@ class EquationFront:
             for item, score in zip(kept, scores, strict=True)
         )
         return cls(equations, reason, rows, rounding)
+
+    def determined_by(self, sample: Dataset, samples: int) -> EquationFront:
+        """Return the front with the uncertainty of each formula, from some or all of the samples that were fitted."""
+        found = (replace(item, known=Uncertainty.of(item.expression, sample, samples)) for item in self.equations)
+        return replace(self, equations=tuple(found))
 
     @property
     def has_test(self) -> bool:

@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any, Literal, ParamSpec, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from symseed import show
 from symseed.arrays import Floats
 from symseed.data import frames
-from symseed.errors import DataError, SettingsError
+from symseed.errors import DataError, SettingsError, check_between
 from symseed.export import to_numpy, to_onnx, to_sympy, to_torch
 from symseed.language import Expression
 from symseed.regressor.fitting import Fit, Outcome, Screen, search_targets
@@ -315,7 +315,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if _are_texts(labels):
             self.feature_names_in_ = np.array(labels, dtype=object)
         self._labels = labels
-        self._fronts, self._histories = outcome.fronts, outcome.histories
+        self._fronts = tuple(front.determined_by(*data.sample(i)) for i, front in enumerate(outcome.fronts))
+        self._histories = outcome.histories
         self._is_multiple = data.is_multiple
         reasons = [front.reason.value for front in outcome.fronts]
         self.stop_reason_: str | list[str] = reasons if data.is_multiple else reasons[0]
@@ -365,12 +366,25 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """The formula that `model_selection` selects; a list of them if y has several columns."""
         return self._each(lambda front: front.equations[front.choice(self.model_selection)])
 
-    def predict(self, X: Any, index: int | Sequence[int] | None = None) -> Floats:
+    @overload
+    def predict(self, X: Any, index: int | Sequence[int] | None = ..., return_std: Literal[False] = ...) -> Floats: ...
+
+    @overload
+    def predict(
+        self, X: Any, index: int | Sequence[int] | None = ..., *, return_std: Literal[True]
+    ) -> tuple[Floats, Floats]: ...
+
+    def predict(
+        self, X: Any, index: int | Sequence[int] | None = None, return_std: bool = False
+    ) -> Floats | tuple[Floats, Floats]:
         """Return the values of the selected formula, (M,), or (M, K) for K targets.
 
         Args:
             X: columns of a frame are matched by their names, whatever their order, and others are ignored.
             index: the row of `equations_` to use in place of the selected formula; a list if y has several columns.
+            return_std: whether to return a pair: the values, and for each the standard deviation of a new sample of
+                weight 1, from the noise of the data and the uncertainty of the constants. It assumes that the form of
+                the formula is right.
 
         Warns:
             RuntimeWarning: if a formula has no finite value at some rows, such as log(-1); they are NaN.
@@ -381,7 +395,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             # scikit-learn compares the number of columns, and warns if only one of the two had names.
             given = X if _are_texts(table.labels) else table.values
             validate_data(self, given, reset=False, skip_check_array=True)
-        values = [equation.expression.evaluate(table.values) for equation in self.at(index)]
+        chosen = self.at(index)
+        values = [equation.expression.evaluate(table.values) for equation in chosen]
         for value in values:
             missing = np.flatnonzero(np.isnan(value))
             if len(missing):
@@ -391,7 +406,40 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                     RuntimeWarning,
                     stacklevel=2,
                 )
-        return np.stack(values, axis=1) if self._is_multiple else values[0]
+        out = np.stack(values, axis=1) if self._is_multiple else values[0]
+        if not return_std:
+            return out
+        spread = [equation.uncertainty.deviation(table.values) for equation in chosen]
+        return out, np.stack(spread, axis=1) if self._is_multiple else spread[0]
+
+    def predict_interval(
+        self, X: Any, level: float = 0.95, index: int | Sequence[int] | None = None
+    ) -> tuple[Floats, Floats]:
+        """Return the lower and upper ends of intervals that hold a new sample of weight 1 with a probability.
+
+        Args:
+            X: as for `predict`.
+            level: the probability. The intervals assume that the form of the formula is right, and normal errors.
+            index: as for `predict`.
+        """
+        check_between("level", level, 0.0, 1.0)
+        values, spread = self.predict(X, index, return_std=True)
+        factors = np.array([equation.uncertainty.quantile(level) for equation in self.at(index)])
+        width = spread * (factors if self._is_multiple else factors[0])
+        return values - width, values + width
+
+    def standard_errors(self, index: int | Sequence[int] | None = None, level: float = 0.95) -> Any:
+        """Return the constants of the selected formula with their standard errors, as a data frame; a list for several.
+
+        The columns are `value`, `standard_error`, and `low` and `high`, the ends of the interval of a level. A row is a
+        constant, in the order of `best_.expression`. Constants that the data do not determine have infinite errors.
+
+        Args:
+            index: the row of `equations_` to use in place of the selected formula; a list if y has several columns.
+            level: the probability that an interval holds the true constant, if the form of the formula is right.
+        """
+        check_between("level", level, 0.0, 1.0)
+        return self._one_or_list([equation.standard_errors(level) for equation in self.at(index)])
 
     def sympy(self, index: int | Sequence[int] | None = None) -> Any:
         """Return the selected formula as a sympy object, or another row of `equations_`."""

@@ -16,6 +16,7 @@ from symseed import files
 from symseed.arrays import Floats
 from symseed.data import Dataset
 from symseed.errors import DataError, SettingsError
+from symseed.scoring.uncertainty import MOST_SAMPLES
 from symseed.search.streams import Stream, derived
 from symseed.space import Dimension, Dimensions
 from symseed.space.dimensions import UnitLike
@@ -127,6 +128,15 @@ class RunData:
         """Return the samples of one target that are fitted."""
         whole = Dataset.of(self.X, self.y[:, output], self.weights, self.names)
         return whole if self.is_test is None else whole.take(np.flatnonzero(~self.is_test))
+
+    def sample(self, output: int) -> tuple[Dataset, int]:
+        """Return samples that are fitted, at most `MOST_SAMPLES` drawn with a fixed seed, and how many there are."""
+        counted = np.asarray(self.weights > 0.0)
+        rows = np.flatnonzero(counted if self.is_test is None else counted & ~self.is_test)
+        count = len(rows)
+        if count > MOST_SAMPLES:
+            rows = rows[np.sort(np.random.default_rng(0).choice(count, MOST_SAMPLES, replace=False))]
+        return Dataset.of(self.X[rows], self.y[rows, output], self.weights[rows], self.names), count
 
     def test(self, output: int) -> Dataset | None:
         """Return the samples of one target that are held out; None if none are."""

@@ -1,14 +1,15 @@
-"""Scores of formulas: errors, fitted constants, rewards, description lengths, and tasks."""
+"""Scores of formulas: errors, fitted constants, rewards, description lengths, uncertainties, and tasks."""
 
 from __future__ import annotations
 
 from symseed.data.backend import Errors, Failure, Predictions
-from symseed.scoring.description import description_lengths
+from symseed.scoring.description import description_lengths, shortest
 from symseed.scoring.evaluation import evaluate, fit, predict
 from symseed.scoring.fitting import FitSettings
 from symseed.scoring.regression import RegressionSettings, RegressionTask, best_scaling
 from symseed.scoring.reward import Metric
 from symseed.scoring.task import Counts, FunctionTask, HasDataset, Scored, Task
+from symseed.scoring.uncertainty import Uncertainty
 
 __all__ = [
     "Counts",
@@ -23,9 +24,11 @@ __all__ = [
     "RegressionTask",
     "Scored",
     "Task",
+    "Uncertainty",
     "best_scaling",
     "description_lengths",
     "evaluate",
     "fit",
     "predict",
+    "shortest",
 ]

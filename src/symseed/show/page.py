@@ -21,6 +21,7 @@ from symseed.errors import DataError, SettingsError, check_between
 from symseed.export import from_text, to_mathml
 from symseed.language.expression import Expression
 from symseed.portfolio.progress import Moment
+from symseed.scoring.uncertainty import MOST_SAMPLES, Uncertainty
 from symseed.show import figures as pictures
 from symseed.show.figures import FrontRow
 from symseed.show.style import COLOURS, EDGE, GREY, GRID, PAPER, style
@@ -123,6 +124,7 @@ def report_html(content: ReportContent) -> str:
     parts = [
         _head(content),
         _chosen(content),
+        _constants(content),
         _front(content),
         _pictures(content),
         _take_away(content.code),
@@ -185,6 +187,25 @@ def _chosen(content: ReportContent) -> str:
         f'<section class="chosen" aria-label="The selected formula">{formula}<dl class="tiles">{cells}</dl>'
         + "".join(f'<p class="note">{note}</p>' for note in notes)
         + "</section>"
+    )
+
+
+def _constants(content: ReportContent) -> str:
+    """The constants of the selected formula with their standard errors; nothing without constants or data."""
+    expression = content.equations[content.chosen].expression
+    if content.dataset is None or not expression.constant_places:
+        return ""
+    data = content.dataset.counted()
+    known = Uncertainty.of(expression, data.sampled(MOST_SAMPLES, 0), len(data))
+    rows = "".join(
+        _row([f"{value:.6g}", f"± {error:.2g}", f"{low:.6g} to {high:.6g}"], is_marked=False)
+        for value, error, low, high in zip(known.values, known.standard_errors, *known.intervals(0.95), strict=True)
+    )
+    return (
+        '<section><h2>Constants</h2><div class="scroll" tabindex="0"><table><thead><tr><th>constant</th>'
+        f"<th>standard error</th><th>95 % interval</th></tr></thead><tbody>{rows}</tbody></table></div>"
+        '<p class="note">In the order of the formula as exported. The errors assume that the form of the formula is '
+        "right.</p></section>"
     )
 
 
