@@ -174,7 +174,7 @@ def test_a_name_that_cannot_stand_in_a_formula_is_refused() -> None:
     refused(lambda x: x, "name that can be written .* but this one is '<lambda>'. Define it by `def`")
     refused(bump, "but this one is '2x'", name="2x")
     refused(functools.partial(np.multiply, 2.0), "but this one is ''")
-    refused(bump, "`sin` is the name of an operator that there is. Give that as text", name="sin")
+    refused(bump, "`sin` is the name of a built-in operator. Give that name as text", name="sin")
     refused(bump, "`power` is the name of an operator", name="power", arity=1)
     refused(np.logaddexp, "`where` is the name of an operator", name="where")
     refused(bump, "`const` is the name", name="const")
