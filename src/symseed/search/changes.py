@@ -35,7 +35,7 @@ TRAINERS: Mapping[str, type] = types.MappingProxyType(
 _PARTS: Mapping[str, type] = types.MappingProxyType(
     {"policy": PolicySettings, "evolution": EvolutionSettings, "completion": CompletionSettings}
 )
-"""The parts that a search may lack, and what each is if it is set to true."""
+"""The parts that a search may lack, and the default settings of each, used if it is set to true."""
 
 
 def flattened(changes: Mapping[str, Any], path: str = "") -> dict[str, Any]:
