@@ -35,7 +35,7 @@ FUNCTION: int
 """Kind of a token that is an operator of the user's own."""
 
 class Relationship(enum.Enum):
-    """Relationships of a target to an effector that a rule can forbid."""
+    """Relationships that a rule can forbid."""
 
     CHILD = 0
     DESCENDANT = 1
