@@ -95,21 +95,19 @@ def _option(
 OPTIONS: Mapping[str, SettingOption] = {
     option.name: option
     for option in (
-        SettingOption(
-            "time", ("max_time",), "SECONDS", "Longest search, such as 60, 2m or 1h.  [default: 60]", _duration
-        ),
+        SettingOption("time", ("max_time",), "SECONDS", "Time limit, such as 60, 2m or 1h.  [default: 60]", _duration),
         SettingOption(
             "ops",
             ("unary_operators", "binary_operators"),
             "NAMES",
-            "Operators, such as 'sin,exp' or '+,*,sin'. Without any of two arguments, + - * / are added.",
+            "Operators, such as 'sin,exp' or '+,*,sin'. If none of them has two arguments, + - * / are added.",
             _operators,
             complete.operators,
         ),
         _option("seed", "random_state", "NUMBER", "Seed; the same seed gives the same search.  [default: 0]"),
         _option("test", "test_size", "SHARE", "Share of the rows held out from the search, such as 0.2."),
         _option("method", "method", "NAME", "Search method; `symseed methods` lists them.", complete.method),
-        _option("maxsize", "maxsize", "NUMBER", "Most tokens of a formula."),
+        _option("maxsize", "maxsize", "NUMBER", "Maximum number of tokens of a formula."),
         _option("loss", "loss", "NAME", "Loss: squared, absolute, huber, logcosh, mse, mae, ...", complete.loss),
         _option("jobs", "n_jobs", "NUMBER", "Threads; -1 for all cores."),
     )

@@ -13,7 +13,9 @@ from symseed.tables.options import DATES, MISSING, TableOptions
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _OPTIONS = (
-    click.option("--separator", metavar="CHAR", help="Separator: one character, tab or blanks. [default: detected]"),
+    click.option(
+        "--separator", metavar="CHAR", help="Column separator: one character, tab or blanks. [default: detected]"
+    ),
     click.option("--decimal", metavar="MARK", help="Decimal mark, . or , [default: detected]"),
     click.option("--encoding", metavar="NAME", help="Encoding of text, such as latin-1. [default: detected]"),
     click.option("--sheet", metavar="NAME", help="Sheet of a workbook. [default: the first]"),

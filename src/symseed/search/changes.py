@@ -150,7 +150,7 @@ def _switched(settings: SearchSettings, name: str, value: Any) -> Any:
 
 
 def _replaced(settings: Any, changes: Mapping[str, Any], path: str, parts: Mapping[str, Any]) -> Any:
-    """A dataclass with other values of its fields, and of the fields below them; `parts` are fields made anew."""
+    """A dataclass with other values of its fields, and of the fields below them; `parts` are whole new fields."""
     own = [field.name for field in fields(settings)]
     hints = typing.get_type_hints(type(settings))
     direct = dict(parts)
