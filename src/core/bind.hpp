@@ -170,8 +170,8 @@ void run(Work work) {
 }
 
 // One enum that Python and the core share; `fill` names its members. If the module is loaded again, nanobind has the
-// enum already and accepts no name twice. Without this, members would print in nanobind's own form, not as those of
-// other enums.
+// enum already and accepts no name twice. nanobind's `__repr__` and `__str__` are removed, so that members print like
+// those of other enums.
 template <class T, class Fill, class... Extra>
 void bind_codes(nb::module_& m, const char* name, const Fill& fill, const Extra&... extra) {
   if (const nb::handle known = nb::type<T>(); known.is_valid()) {

@@ -10,7 +10,7 @@
 
 namespace symseed {
 
-// The first failure, and its position in the row; -1 if no position is to blame.
+// The first failure, and its position in the row; -1 if it has no single position.
 struct Outcome {
   Failure failure = Failure::none;
   std::int32_t position = -1;

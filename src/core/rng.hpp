@@ -20,7 +20,7 @@ class Rng {
       : offset_(mix(mix(mix(seed + kGolden) + step) + row)),
         key_(mix(mix(row + kGolden) ^ mix(seed) ^ (step * kGolden))) {}
 
-  // `mix` with the second half of the key added between its two multiplications.
+  // `mix` with the second half of the key mixed in between its two multiplications.
   std::uint64_t next() {
     std::uint64_t x = offset_ + kGolden * ++count_;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -63,7 +63,7 @@ class Variation {
     // Most violations are of length, and need no walk.
     return child.length() <= rules_.max_length() && first_violation(walker_, child.tokens.data(), child.length()) == -1;
   }
-  // Applies a mutation, legal or not, to make an empty child. If the parent has no place for it, the child is a copy.
+  // Writes a mutation of the parent, legal or not, into an empty child; a copy if the parent has no place for it.
   void apply(Rng& rng, Row parent, Mutation mutation, Child& child);
   void replace_subtree(Rng& rng, Row parent, Child& child);
   void replace_token(Rng& rng, Row parent, Child& child) const;

@@ -211,7 +211,10 @@ class Rules:
     def random_trees(
         self, count: int, seed: int, step: int, least: int, most: int, tries: int
     ) -> tuple[Tokens, Lengths]:
-        """Draw trees of a height from `least` to `most`, full or grown; after 100 that broke a rule, `sample`."""
+        """Draw trees of a height from `least` to `most`, full or grown.
+
+        After 100 trees that broke a rule, the row is drawn as by `sample`.
+        """
 
 def squared_errors(
     vocabulary: Vocabulary,

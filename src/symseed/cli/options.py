@@ -155,7 +155,7 @@ def read(typed: Mapping[str, str | None]) -> dict[str, tuple[Any, str]]:
 
 
 def combined(typed: Mapping[str, tuple[Any, str]], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of options and of `--set`, given as `given`.
+    """Return the settings of options, `typed`, together with those of `--set`, `given`.
 
     Raises:
         SettingsError: if a setting is given by both, and they disagree.

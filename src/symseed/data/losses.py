@@ -96,7 +96,7 @@ def _folded(name: str) -> str:
 
 
 def _named(text: str) -> tuple[str, Callable[..., Any]]:
-    """A loss's name here and its function, given that name or another tool's; `huber(2.5)` has its bend in brackets.
+    """Name and function of a loss, by its name here or in another tool; `huber(2.5)` has its bend in brackets.
 
     Raises:
         SettingsError: if there is none, or the number in brackets is not a valid bend.

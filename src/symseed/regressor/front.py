@@ -27,7 +27,7 @@ _LEAST_GAIN = 1e-9
 """Share of the loss by which a longer formula must be better: smaller gains are rounding."""
 _NUMBERS = "text-align:right;font-variant-numeric:tabular-nums"
 _FORMULA = "text-align:left;font-size:115%"
-"""Styles of a page: figures right-aligned, and formulas a little larger, because fractions are small."""
+"""Styles of a page: figures aligned in columns, and formulas a little larger, because fractions are small."""
 RULES = ("best", "accuracy", "score", "bic", "mdl")
 """The rules of `model_selection`."""
 TABLE = ("equation", "complexity", "loss", "score")
@@ -86,7 +86,7 @@ class Equation:
         return to_latex(self.shown, None) if precision is None else to_latex(self.expression, precision)
 
     def export(self, format: str, *, name: str = "formula") -> str:  # noqa: A002 - as `symseed.export.export`
-        """Return the formula in a format of `symseed.export.export`: with every digit, except LaTeX, which has few."""
+        """Return the formula in a format of `symseed.export.export`: with every digit, or in LaTeX the shown ones."""
         text = export(self.expression, format, name=name)  # it refuses what the format cannot express
         return self.latex() if format == "latex" else text
 

@@ -19,7 +19,7 @@ _FUNCTION = "a function of your own: "
 def to_values(settings: Settings) -> dict[str, Any]:
     """Return settings as values that TOML can hold: "none" for None, and a note for a function.
 
-    A callback becomes "none": it does not influence the search, so a run can be repeated and resumed without it.
+    A callback becomes "none": a run can be repeated and resumed without it.
     """
     return {name: _plain(None if name == "callback" else getattr(settings, name)) for name in NAMES}
 
