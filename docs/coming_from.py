@@ -1,7 +1,7 @@
 """The tables of parameters in coming-from.md, from what the estimator answers to the parameters of other tools.
 
 python docs/coming_from.py           # write them
-python docs/coming_from.py --check   # say whether they are as they would be written
+python docs/coming_from.py --check   # check that they are up to date
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ TOOLS: Mapping[str, tuple[str, ...]] = types.MappingProxyType(
         ),
     }
 )
-"""Parameters that people set: PySR 2.7, gplearn 0.4, pyoperon 0.6, turingbot 3.3, DSO's configuration."""
+"""Parameters that people commonly set: PySR 2.7, gplearn 0.4, pyoperon 0.6, turingbot 3.3, DSO's configuration."""
 
 
 def table(names: tuple[str, ...]) -> str:
@@ -70,13 +70,13 @@ def table(names: tuple[str, ...]) -> str:
 
 
 def here(name: str) -> str:
-    """Return what the page says of a parameter."""
+    """Return the entry of the page for a parameter."""
     if name in NAMES:
         return SAME
     found = elsewhere.answer(name).strip()
     short = re.sub(r"^Use (.*)\.$", r"\1", found)
     codes = (*NAMES, "sample_weight", "X_units", "y_units", "fit", "SearchSpace")
-    parts = short.split("`")  # what stands between backticks is code already
+    parts = short.split("`")  # text between backticks is code already
     parts[::2] = [re.sub(rf"\b({'|'.join(codes)})\b", r"`\1`", part) for part in parts[::2]]
     return "`".join(parts) or NONE
 

@@ -1,4 +1,4 @@
-"""How Sphinx makes the pages in this folder into a site: `make docs`."""
+"""Configuration of Sphinx, which builds the pages of this folder: `make docs`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ version = release = importlib.metadata.version("symseed")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 exclude_patterns = ["records"]
-default_role = "code"  # what single backticks mean in docstrings
+default_role = "code"  # the role of single backticks in docstrings
 maximum_signature_line_length = 100
 
 html_theme = "furo"
@@ -29,8 +29,8 @@ autodoc_typehints_format = "short"
 napoleon_custom_sections = ["Warns"]
 napoleon_use_ivar = True
 
-# Links go to what is documented here. Types of other packages are shown as they are, since the site is built without a
-# network; so are those of the inside: the native module, and what a watcher of turns is told.
+# Links lead to names that are documented here. Types of other packages have no link, since the site is built without a
+# network; neither do internal types: those of the native module, and those that callbacks receive.
 nitpick_ignore_regex = [
     ("py:.*", r"(?!symseed\.).*"),
     (

@@ -29,7 +29,7 @@ FOLDER = Path(__file__).parent
 PAGE = FOLDER / "results.md"
 RECORDS = FOLDER / "records"
 PEERS = RECORDS / "peers.jsonl"
-"""What `perf/noise.py` writes."""
+"""The file that `perf/noise.py` writes."""
 FIGURES = FOLDER / "figures"
 
 ALL = ("Nguyen-paper", "R-paper", "Livermore")
@@ -45,7 +45,7 @@ EXTRA_ABLATIONS = ("nggp-pm-0.1", "nggp", "nggp-tournament-3", "nggp-batch-1000"
 SET_TITLES = {"all": "All", "nguyen": "Nguyen", "r": "R", "livermore": "Livermore"}
 COMPLETION = ("nggp", "nggp-plus", "nggp-complete")
 DRAWS = (0, 1, 2)
-"""The data that completion is tried on; 0 is that of the released code."""
+"""Draws of data on which completion is tried; 0 is that of the released code."""
 INTRACTABLE: Mapping[str, str] = types.MappingProxyType({"Nguyen-12": "0", "R-1": "0", "R-2": "0", "R-3": "about 4"})
 """The problems that the paper calls intractable, or nearly so, and the percentage that it recovers."""
 COMPLETION_ABLATIONS = ("nggp-complete", *(name for name in methods.METHODS if name.startswith("complete-")))
@@ -66,46 +66,46 @@ OPEN: Mapping[str, tuple[str, ...]] = types.MappingProxyType(
 PARTS = tuple(name for name in methods.METHODS if name.split("-no-")[0] == "default")
 PARTS_PROBLEMS = (*INTRACTABLE, "Jin", "Neat-7/code", "Neat-8", "Neat-9")
 PARTS_LIMITS = ((0.0, 20.0), (0.01, 7.0))
-"""Where parts of `default` are taken away: the noise, and the time limit with it."""
+"""Noise levels, with their time limits, at which parts of `default` are removed."""
 NOISE = ("nggp", "nggp-complete", "default")
 LEVELS = (0.0, 0.001, 0.01, 0.1)
 CODE = ("Livermore-5", "Livermore-11", "Livermore-14", "Livermore-16", "R-1*", "R-2*", "R-3*")
-"""Problems of the 37 that the released code has otherwise than the paper prints them."""
+"""Problems of the 37 for which the released code differs from the paper."""
 CODE_METHODS = ("nggp", "nggp-slp-her", "gp-restarts", "gegl")
 MOVING = ("Livermore-9", "Livermore-10", "Livermore-17", "Livermore-21", "Livermore-22")
-"""Problems on which details and data draws tell."""
+"""Problems whose rates depend on details and on the draw of data."""
 EARLY = {
     "nggp": ("Livermore-6", "Livermore-10", "Livermore-12", "Livermore-17", "Livermore-21", "Livermore-22"),
     "dsr": ("Livermore-3", "Livermore-6", "Livermore-12", "Livermore-13"),
     "dsr-lr-0.001": ("Livermore-6", "Livermore-12"),
 }
-"""Problems that were tried with the samples of an earlier version of the authors' code, by method."""
+"""Problems that were run with the samples of an earlier version of the authors' code, by method."""
 DETAILS = ("nggp", "nggp-even-seeds", "nggp-whole-queue", "nggp-lr-0.0005", "nggp-lr-0")
 OFF_POLICY = ("nggp-vpg", "nggp-vpg-corrected", "nggp-rspg", "nggp-rspg-corrected")
 DEFAULT_SEEDS = "0:25"
-"""Of a method that has no records yet."""
+"""Seeds of a method without records."""
 
 
 def _is_shown_unasked(record: RunRecord) -> bool:
-    """Other time limits than the method's own are shown with noise only."""
+    """Whether a record is shown by default; with another time limit than the method's, only if it has noise."""
     return record.noise > 0.0 or report.time_limit(record) is None
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What blocks are made of."""
+    """The records from which blocks are made."""
 
     everything: Sequence[RunRecord]
-    """Of whatever data, noise and time limit."""
+    """Records of all data, noise levels and time limits."""
     groups: Mapping[tuple[str, int, str], Sequence[RunRecord]]
-    """The same by label, draw and problem."""
+    """The same records by label, draw and problem."""
     records: Sequence[RunRecord]
-    """Those as the paper's: without noise, on the data of its released code, within the method's own budget."""
+    """Records under the paper's conditions: without noise, on the released data, within the method's own budget."""
     built: report.Report
-    """Of `records`."""
+    """The report of `records`."""
     paper: report.Paper
     peers: Sequence[RunRecord]
-    """Other programs' runs, as records."""
+    """Runs of other programs, as records."""
 
     @classmethod
     def of(cls, records: Sequence[RunRecord], peers: Sequence[RunRecord] = ()) -> Source:
@@ -137,21 +137,21 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A generated part of the page, and the runs that it is of."""
+    """A generated part of the page, and its runs."""
 
     table: Callable[[Source], str]
     problems: tuple[str, ...] = ALL
     """Problems or sets."""
     method_names: tuple[str, ...] = ()
     figure: str = ""
-    """The name of the plot below the table."""
+    """Name of the plot below the table."""
     redrawn: str = ""
-    """The method that is run on all of `DRAWS`, where all others are on draw 0."""
+    """The method that is run on all of `DRAWS`; all others are run on draw 0."""
     levels: tuple[float, ...] = (0.0,)
     limits: tuple[tuple[float, float], ...] = ()
-    """Noise and time limits of the runs, where they are not all runs with noise, or the method's own."""
+    """Noise and time limits of the runs; empty: all runs with noise, or the method's own limits."""
     has_others: bool = False
-    """Whether the table is of all other recorded problems too."""
+    """Whether the table also has all other recorded problems."""
     has_peers: bool = False
 
     def shows(self, record: RunRecord) -> bool:
@@ -163,11 +163,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """What one command runs."""
+    """The runs of one command."""
 
     draw: int
     seconds: float | None
-    """The time limit, None where it is the method's own."""
+    """The time limit; None: the method's own."""
     seeds: str
     problems: tuple[str, ...]
     method_names: tuple[str, ...]
@@ -194,9 +194,9 @@ def main() -> int:
 
 
 def read_peers(path: Path) -> list[RunRecord]:
-    """Return the runs that `perf/noise.py` wrote, none where there is no file; a torn line is left out.
+    """Return the runs that `perf/noise.py` wrote; none if there is no file. An incomplete line is left out.
 
-    What a peer took is not in the file: its time is what it was given, which it uses up.
+    The file does not have the time of a run: it is the time limit, which the other programs use up.
     """
     records = []
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
@@ -223,10 +223,10 @@ def draw(source: Source) -> None:
 
 
 def update(page: str, source: Source) -> str:
-    """Return the page with every block as the records give it.
+    """Return the page with every block computed from the records.
 
     Raises:
-        DataError: where the page lacks a block, or has one that is unknown.
+        DataError: if the page lacks a block, or has an unknown one.
     """
     found = re.findall(r"^<!-- begin ([\w-]+): ", page, re.MULTILINE)
     if sorted(found) != sorted(BLOCKS):
@@ -292,7 +292,7 @@ def _runs(
     levels: tuple[float, ...],
     redrawn: str = "",
 ) -> list[Runs]:
-    """Return the runs that records are of, put together wherever one command can ask for them."""
+    """Return the runs of records, combined if one command can ask for them."""
     found = []
     for method in method_names:
         own = [r for r in records if r.method == method and r.noise in levels]
@@ -314,7 +314,7 @@ def _runs(
 
 
 def _merged(found: Iterable[Runs], field: str) -> list[Runs]:
-    """Put runs together that are the same but for one field."""
+    """Combine runs that differ in one field only."""
     groups: dict[Runs, list[Any]] = {}
     for runs in found:
         empty: dict[str, Any] = {field: ()}
@@ -324,14 +324,14 @@ def _merged(found: Iterable[Runs], field: str) -> list[Runs]:
 
 
 def _others(recorded: Iterable[str], problems: Sequence[str]) -> tuple[str, ...]:
-    """Return the recorded problems that are not among others or in sets among them, in the catalogue's order."""
+    """Return the recorded problems that are neither in a list nor in one of its sets, in the catalogue's order."""
     listed = {problem.name for name in problems for problem in benchmarks.resolve(name)}
     left = set(recorded).difference(listed)
     return tuple(name for name in benchmarks.names() if name in left)
 
 
 def _means(source: Source, names: Sequence[str], *, reference: bool = False) -> str:
-    """Return a table of means by set; `reference` adds those by the released code's test."""
+    """Return a table of means by set; `reference` adds means by the released code's test."""
     lines = []
     for name in names:
         means = {key: source.built.mean(name, key) for key in SET_TITLES}
@@ -578,7 +578,7 @@ def _completion(source: Source) -> str:
 
 
 def _with_lookups_charged(record: RunRecord) -> RunRecord:
-    """Return a run as it would have ended had each look-up been charged as an expression."""
+    """Return the run as it would have ended if each look-up were charged as an expression."""
     return record if record.charged + record.lookups <= record.expressions else replace(record, verdict="no")
 
 
@@ -624,7 +624,7 @@ def _open_track(source: Source) -> str:
 
     lines = [_open_line("The paper's 37", pooled(report.problems_of("all")))]
     for title, members in parts.items():
-        # Those that are always recovered, and those that were not run, are one line each.
+        # Problems that are always recovered share a line, and so do those that were not run.
         full = [name for name in members if name in runs and all(r.is_recovered for r in runs[name])]
         missing = [name for name in members if name not in runs]
         for names, what in ((full, "always recovered"), (missing, "not run")):

@@ -1,7 +1,7 @@
 """The table of rooms in ARCHITECTURE.md, from the import contract in pyproject.toml and the rooms' own docstrings.
 
 python docs/rooms.py           # write it
-python docs/rooms.py --check   # say whether it is as it would be written
+python docs/rooms.py --check   # check that it is up to date
 """
 
 from __future__ import annotations

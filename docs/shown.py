@@ -1,8 +1,8 @@
-"""Write below the blocks of pages what they print, where the page shows otherwise: `python docs/shown.py PAGE ...`.
+"""Update the shown output of the blocks of pages: `python docs/shown.py PAGE ...`.
 
 The pictures that a page draws are copied into its folder of `docs/figures`, if it has one.
 
-`tests/test_docs.py` says what is run and how it is compared; lines with `...` that still agree are kept.
+`tests/test_docs.py` defines which blocks are run and how they are compared; lines with `...` that still match are kept.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ sys.path.insert(0, str(ROOT / "tests"))
 import test_docs  # noqa: E402  (found by the line above)
 
 VARYING = re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{6}\b|(?<=^  )  \d\.\d(?= s )", re.MULTILINE)
-"""What differs between runs: names of run folders, and seconds."""
+"""Text that differs between runs: names of run folders, and seconds."""
 
 
 def update(page: Path) -> int:
-    """Run a page in an empty folder, write what differs, and return how many blocks and pictures that were."""
+    """Run a page in an empty folder, update it, and return the number of changed blocks and pictures."""
     text, changed, place = page.read_text(encoding="utf-8"), 0, 0
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

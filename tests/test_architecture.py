@@ -194,7 +194,8 @@ def test_a_command_loads_only_what_it_needs(arguments: list[str], heavy: list[st
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-RECORDS = sorted((ROOT / "docs" / "decisions").iterdir())
+INDEX = ROOT / "docs" / "decisions" / "README.md"
+RECORDS = sorted(path for path in INDEX.parent.iterdir() if path != INDEX)
 NAMED = sorted(
     {name for name in re.findall(r"`([\w./*-]+)`", PAGE) if re.search(r"/$|\*$|\.(py|pyi|hpp|cpp|md|toml)$", name)}
 )
@@ -227,15 +228,20 @@ def test_a_decision_record_says_what_was_decided_when_and_why(record: Path) -> N
     assert re.search(r"\d{4}-\d{2}-\d{2}", paragraphs[0]), "the status has a date"
 
 
-def test_the_architecture_lists_every_decision_once_by_its_title() -> None:
+def test_the_architecture_leads_to_the_index_of_decisions_and_has_no_second_one() -> None:
+    assert re.findall(r"\]\((docs/decisions[^)]*)\)", PAGE) == [INDEX.relative_to(ROOT).as_posix()]
+
+
+def test_the_index_lists_every_decision_once_by_its_title() -> None:
     numbers = [record.name[:3] for record in RECORDS]
     assert numbers == [f"{number:03d}" for number in range(1, len(RECORDS) + 1)]
     titles = [record.read_text(encoding="utf-8").partition("\n")[0] for record in RECORDS]
     listed = [
-        f"- [{record.name[:3]}](docs/decisions/{record.name}) {title.removeprefix(f'# {record.name[:3]}. ')}"
+        f"- [{record.name[:3]}]({record.name}) {title.removeprefix(f'# {record.name[:3]}. ')}"
         for record, title in zip(RECORDS, titles, strict=True)
     ]
-    assert [line for line in PAGE.splitlines() if line.startswith("- [")] == listed
+    lines = INDEX.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if line.startswith("- [")] == listed
 
 
 def test_a_link_of_a_decision_leads_to_another() -> None:

@@ -1,5 +1,5 @@
-// What the bindings share: arrays in and out, rows that are safe to read, and work without Python's lock that a signal
-// can end, and the end of the interpreter cannot break.
+// Shared by the bindings: arrays in and out, rows that are safe to read, and work without the interpreter's lock, which
+// a signal can end and which survives the end of the interpreter.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -34,7 +34,7 @@ using Tokens = Array<Token, 2>;
 using Lengths = Array<std::int32_t, 1>;
 using Constants = Array<double, 2>;
 
-// An array that is taken as it is: converting one could change a token's value without a word.
+// An array that is not converted: a conversion could silently change a token's value.
 inline auto operator""_array(const char* name, std::size_t) { return nb::arg(name).noconvert(); }
 
 inline void require(bool condition, const char* sentence) {
@@ -42,7 +42,7 @@ inline void require(bool condition, const char* sentence) {
     throw std::invalid_argument(sentence);
 }
 
-// A NumPy array of its own memory, not filled with anything: for what is too large to be written twice.
+// A NumPy array that owns its memory, uninitialised, for results too large to be written twice.
 template <class T>
 NewArray<T> new_numpy(std::initializer_list<std::size_t> shape) {
   std::size_t size = 1;
@@ -53,7 +53,7 @@ NewArray<T> new_numpy(std::initializer_list<std::size_t> shape) {
   return NewArray<T>(data, shape, owner);
 }
 
-// A NumPy array that owns what the vector held.
+// A NumPy array that owns the content of a vector.
 template <class T>
 NewArray<T> to_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
   auto owned = std::make_unique<std::vector<T>>(std::move(values));
@@ -68,7 +68,7 @@ NewArray<T> to_numpy(std::vector<T>&& values) {
   return to_numpy(std::move(values), {size});
 }
 
-// Rows that can be read without leaving any array: tokens of the library, one whole expression each.
+// Rows that are safe to read: each is one complete expression of tokens of the library.
 inline Rows to_rows(const Vocabulary& vocabulary, const Tokens& tokens, const Lengths& lengths,
                     const Constants& constants) {
   const Rows rows{tokens.data(), lengths.data(), constants.data(), tokens.shape(0), tokens.shape(1)};
@@ -104,30 +104,30 @@ inline EvalOptions to_options(bool strict, const std::optional<std::string>& ins
 }
 
 // When the interpreter ends, it ends every other thread that asks for its lock: before Python 3.14 by pthread_exit,
-// which unwinds the thread's frames. Ours and nanobind's cannot be left that way (destructors, `catch (...)`), and the
-// process would abort. So such a thread stays where it is until the process has ended, and its frames with it, in which
-// other threads may still be at work. This happens to daemon threads.
+// which unwinds the thread's frames. Frames of this core and of nanobind cannot be unwound in that way (destructors,
+// `catch (...)`), and the process would abort. Such a thread therefore waits until the process has ended and keeps its
+// frames, in which other threads may still be working. This happens to daemon threads.
 
 [[noreturn]] inline void wait_for_exit() {
   for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
-// Calls functions of Python's own where they may ask for the lock. It holds nothing that has a destructor, and must not
-// itself be called while an exception is handled.
+// Calls functions of Python that may wait for the lock. It holds nothing with a destructor, and must not be called
+// while an exception is handled.
 template <class Call>
 auto call_python(Call call) {
   try {
     return call();
   } catch (...) {
-    if (std::current_exception() != nullptr) throw;  // What ends a thread is no exception of C++.
+    if (std::current_exception() != nullptr) throw;  // The end of a thread is not a C++ exception.
     wait_for_exit();
   }
 }
 
-// Set when the interpreter is no more. Then not even the lock is there to be asked for.
+// Set when the interpreter has ended. From then on, its lock does not exist either.
 inline std::atomic<bool> is_interpreter_gone{false};
 
-// The lock, for native work that does not have it, on any thread.
+// The interpreter's lock, for native work on any thread that does not hold it.
 class PythonLock {
  public:
   PythonLock() {
@@ -142,7 +142,7 @@ class PythonLock {
   PyGILState_STATE state_;
 };
 
-// Has Python a signal to handle (Ctrl-C)? Its handler runs here; what it raises stays set for `run`.
+// Returns whether Python has a signal to handle (Ctrl-C). Its handler runs here; its exception stays set for `run`.
 inline bool has_signal() {
   const PythonLock lock;
   return PyErr_CheckSignals() != 0;
@@ -163,15 +163,15 @@ void run(Work work) {
   } catch (...) {
     error = std::current_exception();
   }
-  // Not by a destructor: a thread cannot be ended there.
+  // Not in a destructor: a thread cannot be ended there.
   call_python([&] { PyEval_RestoreThread(thread); });
   if (is_interrupted) throw nb::python_error();
   if (error) std::rethrow_exception(error);
 }
 
-// One list of codes that Python and the core share; `fill` names them. Where the module is loaded again, nanobind has
-// the enum and takes no name twice. It would write members its own way; without that they read as those of any other
-// enum.
+// One enum that Python and the core share; `fill` names its members. If the module is loaded again, nanobind has the
+// enum already and accepts no name twice. nanobind's `__repr__` and `__str__` are removed, so that members print like
+// those of other enums.
 template <class T, class Fill, class... Extra>
 void bind_codes(nb::module_& m, const char* name, const Fill& fill, const Extra&... extra) {
   if (const nb::handle known = nb::type<T>(); known.is_valid()) {

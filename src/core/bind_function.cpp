@@ -1,4 +1,4 @@
-// Bindings of the user's own operators.
+// Bindings of users' operators.
 #include <cstring>
 
 #include "bind.hpp"
@@ -7,8 +7,8 @@
 namespace symseed {
 namespace {
 
-// A function whose values a Python callable knows. It is given copies, which it may keep, and gives an array of
-// float64, or None where it has no answer; what it raises ends the whole call.
+// A function that a Python callable computes. The callable receives copies, which it may keep, and returns an array of
+// float64, or None if it fails; an exception ends the whole call.
 class Callback : public Function {
  public:
   Callback(int arity, nb::callable call) : Function(arity), call_(std::move(call)) {}
@@ -18,7 +18,7 @@ class Callback : public Function {
     const std::size_t count = static_cast<std::size_t>(points);
     const auto copy = [&](const double* from) { return nb::cast(to_numpy(std::vector<double>(from, from + count))); };
     const nb::object first = copy(a);
-    const nb::object second = arity() == 1 ? nb::object() : copy(b);  // where there is none, the list ends with it
+    const nb::object second = arity() == 1 ? nb::object() : copy(b);  // a null object ends the argument list
     const nb::object answer = nb::steal(
         call_python([&] { return PyObject_CallFunctionObjArgs(call_.ptr(), first.ptr(), second.ptr(), nullptr); }));
     if (!answer.is_valid()) throw nb::python_error();

@@ -9,14 +9,14 @@
 namespace symseed {
 namespace {
 
-// Walks that end where nothing is allowed before a row is given up.
+// Most walks that reach a dead end before a row is given up: chosen by hand.
 constexpr int kTries = 1000;
 
 // A network of either precision.
 using Network = std::variant<Lstm<float>, Lstm<double>>;
 
-// The network as it is now. A change makes another one in its place, so that threads at work with this one see nothing
-// of it; the lock is held only to take one or to put one there.
+// The current network. A change replaces it by a new one, so threads that use the old one are not affected; the lock is
+// held only to read or replace the pointer.
 class Learner {
  public:
   explicit Learner(Network first) : now_(std::make_shared<const Network>(std::move(first))) {}
@@ -137,7 +137,7 @@ void bind_ascend(Learner& learner, const Rules& rules, const Tokens& tokens, con
         run([&](Monitor& monitor) {
           const auto gradient =
               lstm.gradient(kernels_for(lstm), rules, rows, {weight.data(), entropy.data(), decay}, monitor);
-          // A step that another thread has taken meanwhile is not lost.
+          // A step that another thread has taken in the meantime is kept.
           learner.change([&](Network& next) {
             std::get<std::decay_t<decltype(lstm)>>(next).ascend(kernels_for(lstm), gradient, learning_rate);
           });

@@ -152,13 +152,13 @@ void name_failures(nb::enum_<Failure>& codes) {
              "The predictions are finite, but their squared error, or other loss, is not.")
       .value("NO_ANSWER", Failure::no_answer,
              "An operator or a loss of your own raised an exception, or gave something else than numbers.")
-      .def_prop_ro("sentence", [](nb::handle self) { return self.doc(); }, "What to tell a person.");
+      .def_prop_ro("sentence", [](nb::handle self) { return self.doc(); }, "The reason as a sentence for users.");
 }
 
 }  // namespace
 
 void bind_score(nb::module_& m) {
-  bind_codes<Failure>(m, "Failure", name_failures, nb::is_arithmetic(), "Why a row has no score; `sentence` says it.");
+  bind_codes<Failure>(m, "Failure", name_failures, nb::is_arithmetic(), "Reasons why a row has no score.");
   nb::class_<Samples>(m, "Samples")
       .def(
           "__init__",

@@ -9,7 +9,7 @@
 namespace symseed {
 namespace {
 
-// As wide as its last token asks for: a rule does not know the vocabulary yet.
+// As wide as its largest token needs: a rule does not know the vocabulary yet.
 TokenSet to_set(const std::vector<Token>& tokens) {
   TokenSet set;
   for (const Token token : tokens) {
@@ -38,7 +38,7 @@ Dimensional to_dimensional(const Array<std::int32_t, 2>& exponents, bool constan
 
 using Rule = std::variant<Relation, Limit, Need, Size, Nest, Dimensional>;
 
-// Rules by kind, with sets as wide as the vocabulary's.
+// Rules by kind, with sets of the vocabulary's width.
 struct SortedRules {
   const Vocabulary& vocabulary;
   int max_length;
@@ -222,7 +222,7 @@ void name_relationships(nb::enum_<Relationship>& codes) {
 }  // namespace
 
 void bind_space(nb::module_& m) {
-  bind_codes<Relationship>(m, "Relationship", name_relationships, "How a target may not stand to an effector.");
+  bind_codes<Relationship>(m, "Relationship", name_relationships, "Relationships that a rule can forbid.");
   bind_rules(m);
   nb::class_<Rules>(m, "Rules")
       .def(nb::new_(&make_rules), "vocabulary"_a, "rules"_a, nb::kw_only(), "min_length"_a, "max_length"_a,

@@ -1,4 +1,4 @@
-// Bindings of a library's tokens, and of what a row of them is known by.
+// Bindings of a library's tokens, and of the fingerprints of rows.
 #include <cmath>
 
 #include "bind.hpp"

@@ -10,11 +10,11 @@
 namespace symseed {
 namespace {
 
-// Values count as equal where they differ by less than this, relative to their own scale. Arithmetic in float64 leaves
-// 1e-16 of an exact match, and inverses some thousand times that.
+// Relative difference, on their own scale, up to which values are equal. float64 arithmetic leaves 1e-16 of an exact
+// match, and inverses some thousand times as much.
 constexpr double kTolerance = 0x1p-30;
 
-// Rows in hand at a time: their keys wait for the memory.
+// Number of rows processed together, so that memory accesses for their keys overlap: chosen by hand.
 constexpr std::size_t kAhead = 8;
 
 // The points at which values are compared: at most `most`, spread evenly over those with a target that is not 0.
@@ -105,7 +105,7 @@ void Semantics::run_back(const EvalOptions& options, Row row) {
     const std::size_t at = static_cast<std::size_t>(position);
     const Token token = row.tokens[position];
     const int arity = vocabulary_.arity[token];
-    // Nobody knows the inverse of an operator of the user's own.
+    // A user's operator has no known inverse.
     if (arity == 0 || desired_[at] == nullptr || vocabulary_.kind[token] == kFunction) continue;
     const std::size_t first = at + 1;
     const std::size_t last = static_cast<std::size_t>(last_argument(ends_.data(), position, arity));
@@ -123,7 +123,7 @@ void Semantics::run_back(const EvalOptions& options, Row row) {
   }
 }
 
-// Does the operator give the desired values, to the tolerance? Not where that is lost beside a much larger argument.
+// Whether the operator gives the desired values, within the tolerance; false if they are lost beside a larger argument.
 bool Semantics::gives(const EvalOptions& options, int opcode, const double* a, const double* b, const double* desired) {
   const int points = static_cast<int>(samples_.padded);
   trial_.resize(samples_.padded);
@@ -143,7 +143,7 @@ Completion::Completion(Vocabulary vocabulary, const Samples& samples, std::size_
       max_entries_(std::bit_floor(std::max<std::size_t>(max_bytes / sizeof(Entry), 2))),
       longest_(longest),
       entries_(std::min<std::size_t>(max_entries_, 4096)) {
-  // Any fixed directions do, as long as no two formulas of interest agree in both.
+  // Any fixed directions are suitable, as long as no two formulas of interest agree in both.
   Rng rng(0x636f6d706c657465u, 0, 0);
   for (std::size_t i = 0; i < samples_.points; ++i) {
     first_[i] = (0.5 + rng.uniform()) * (rng.chance(0.5) ? 1.0 : -1.0);
@@ -206,7 +206,7 @@ void Completion::keep(const Key& key, const Token* tokens, int length) {
   put(entry);
 }
 
-// Where both places of its bucket hold other values, the longer of the two gives way, the second of equals.
+// If both places of its bucket hold other values, the longer of the two is replaced, the second if they are equal.
 void Completion::put(const Entry& entry) {
   Entry* pair = &entries_[bucket(entry.cell)];
   Entry* place = pair[0].length > pair[1].length ? pair : pair + 1;
@@ -242,7 +242,7 @@ Completion::Places Completion::places_of(const EvalOptions& options, const Rows&
     for (int position = 0; position < row.length; ++position) {
       const int length = semantics.end(position) - position;
       const double* desired = semantics.desired(position);
-      const bool is_known = position == 0 && !out.desired.empty();  // the root's are the same for every row
+      const bool is_known = position == 0 && !out.desired.empty();  // those of the root are the same for every row
       if (length <= longest_ && !semantics.has_constants(position)) {
         add(out.kept, i, position, semantics.value(position));
       }

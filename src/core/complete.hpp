@@ -1,4 +1,4 @@
-// Semantic completion: every expression meets every sub-expression seen.
+// Semantic completion: every expression is compared with every sub-expression seen.
 //
 // A table leads from the values that a sub-expression takes at the samples to the shortest sub-expression seen with
 // them. The desired values of a node are those with which the whole row would be the target. They are computed from the
@@ -21,10 +21,10 @@ class Semantics {
  public:
   Semantics(const Vocabulary& vocabulary, const Samples& samples);
 
-  // Computes both. False where the row has no finite values.
+  // Computes both; returns false if the row has a value that is not finite.
   bool run(const EvalOptions& options, Row row);
   const double* value(int position) const { return values_[static_cast<std::size_t>(position)]; }
-  // The desired values at a position, or null where no inverse leads there.
+  // The desired values at a position, or null if no inverse reaches it.
   const double* desired(int position) const { return desired_[static_cast<std::size_t>(position)]; }
   // One past the last position of the subtree at a position.
   int end(int position) const { return ends_[static_cast<std::size_t>(position)]; }
@@ -43,15 +43,15 @@ class Semantics {
   std::vector<std::uint8_t> has_constants_;
 };
 
-// Several threads may use it, and so may a function of the user's own: its lock is held while entries are looked at or
-// changed, never while values are computed or a signal is asked for.
+// Several threads may use it, and so may a user's function: its lock is held while entries are read or changed, never
+// while values are computed or signals are checked.
 class Completion {
  public:
-  // Sub-expressions of more tokens than this are not kept: an entry is one line of the cache.
+  // Sub-expressions of more tokens than this are not kept, so that an entry is one cache line.
   static constexpr int kLongest = 23;
 
   // `max_bytes` limits the table, `points` the samples whose values are compared (spread evenly over those with a
-  // target that is not 0, where a product would want anything).
+  // target that is not 0: for a target of 0, a factor may have any value).
   Completion(Vocabulary vocabulary, const Samples& samples, std::size_t max_bytes, int longest, int points);
 
   struct Counts {
@@ -65,8 +65,8 @@ class Completion {
     std::vector<double> constants;      // (K, L)
     std::vector<std::int64_t> parent;   // (K,): the row that was completed
   };
-  // Takes the sub-expressions of the chosen rows in, then completes each of those rows. Rows that cannot be evaluated
-  // are left out. At most `limit` completions are given.
+  // Adds the sub-expressions of the chosen rows, then completes each of these rows. Rows that cannot be evaluated are
+  // left out. Gives at most `limit` completions.
   Found complete(const EvalOptions& options, const Rules& rules, const Rows& rows, const std::int64_t* chosen,
                  std::size_t count, std::size_t stride, std::size_t limit, Monitor& monitor);
 
@@ -76,14 +76,14 @@ class Completion {
   std::size_t bytes() const;
 
  private:
-  // What stands for a vector of values: a place among cells as wide as the tolerance, and a check.
+  // Represents a vector of values: a cell of a grid as wide as the tolerance, and a check.
   struct Key {
     std::uint64_t cell = 0;  // 0: the values are all 0, or too small to be told from it
     double check = 0.0;
     double tolerance = 0.0;
   };
   struct Entry {
-    std::uint64_t cell = 0;  // 0: nothing is kept here
+    std::uint64_t cell = 0;  // 0: the entry is empty
     double check = 0.0;
     std::uint16_t length = 0;
     Token tokens[kLongest] = {};
@@ -103,7 +103,7 @@ class Completion {
   };
 
   Key key_of(const EvalOptions& options, const double* values) const;
-  // Both kinds of place of the chosen rows.
+  // Places of both kinds in the chosen rows.
   Places places_of(const EvalOptions& options, const Rows& rows, const std::int64_t* chosen, std::size_t count,
                    Monitor& monitor) const;
   // Adds a row with an entry in place of one of its subtrees, if the rules allow it.
@@ -121,10 +121,10 @@ class Completion {
   Lines first_, second_;  // weights of the two projections, 0 at padding
   std::size_t max_entries_;
   int longest_;
-  mutable std::mutex mutex_;  // of all that follows
+  mutable std::mutex mutex_;  // guards all members below
   Counts counts_;
   std::size_t size_ = 0;
-  std::vector<Entry> entries_;  // in pairs: a cell's bucket
+  std::vector<Entry> entries_;  // in pairs: the bucket of a cell
 };
 
 }  // namespace symseed

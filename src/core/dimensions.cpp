@@ -10,10 +10,10 @@
 namespace symseed {
 namespace {
 
-// Pairs of dimensions that are looked at for products, so that compiling rules takes milliseconds.
+// Most pairs of dimensions examined for products, so that compiling rules takes milliseconds: chosen by hand.
 constexpr std::size_t kPairs = 10'000;
 
-// Of no value: arguments that do not go together, or exponents that cannot be written.
+// No dimension: of arguments that do not match, or with exponents too large to represent.
 Dimension nowhere() {
   Dimension out;
   out.exponents.fill(std::numeric_limits<std::int32_t>::min());
@@ -22,7 +22,7 @@ Dimension nowhere() {
 
 bool is_nowhere(const Dimension& a) { return a.exponents[0] == std::numeric_limits<std::int32_t>::min(); }
 
-// a to power / root, neither of them any.
+// a^(power / root); a is not "any".
 Dimension raised(const Dimension& a, int power, int root) {
   if (is_nowhere(a)) return a;
   Dimension out;
@@ -66,7 +66,7 @@ Dimension value_after(const Action& act, int arity, const Dimension& a, const Di
   return a.is_any ? kAny : raised(a, act.power, act.root);
 }
 
-// The dimension of an expansion's value, where its arguments have these.
+// The dimension of an expansion's value, given those of its arguments.
 Dimension value_of(const Vocabulary& expansion, const Dimension& a, const Dimension& b) {
   std::vector<Dimension> stack;
   for (std::size_t position = expansion.size(); position-- > 0;) {
@@ -84,12 +84,12 @@ Dimension value_of(const Vocabulary& expansion, const Dimension& a, const Dimens
   return stack.back();
 }
 
-// How a function of the user's own acts: as its expansion does where that is one of the kinds that there are. Else it
-// is of pure numbers, which go together in every expansion; so is a function that has none.
+// The action of a user's function: that of its expansion if it is one of the known kinds. Otherwise, and without an
+// expansion, the function is one of pure numbers, which every expansion accepts.
 Action action_of(const Function& function) {
   const Vocabulary* expansion = function.expansion();
   if (expansion == nullptr) return kPure;
-  // Arguments of two dimensions that are not otherwise to be had, with room for roots.
+  // Two dimensions that occur nowhere else, for the arguments, with room for roots.
   constexpr std::int32_t kUnit = 256 * 81;
   const Dimension a{{kUnit, 0}}, b{{0, kUnit}};
   if (function.arity() == 1) {
@@ -158,8 +158,8 @@ int Dimensions::least_of_factors(const Dimension& together, int factors) const {
   if (together.is_any) return factors;
   if (factors == 1) return least(together);
   if (!can_join_) return factors;
-  // With one token less than factors, they make one expression; other rules may forbid that one, and its dimension need
-  // not be within reach.
+  // With one token less than factors, they make one expression; other rules may forbid it, and its dimension may be
+  // unreachable.
   const int size = std::min({simple_[row(together)], simple_[row(raised(together, -1, 1))], reach_ + 1});
   return std::max(factors, size - (factors - 1));
 }
@@ -179,13 +179,13 @@ Dimensions::Dimensions(const Vocabulary& vocabulary, std::vector<Dimension> toke
   find_sizes();
 }
 
-// What is known while dimensions are found, layer after layer.
+// The state of the search for dimensions, layer after layer.
 struct Dimensions::Layers {
   explicit Layers(int none) : compared(static_cast<std::size_t>(none)), by_size(2), both(2, {none, none}) {}
 
-  bool has_any = false;                         // does a terminal take any dimension?
-  std::vector<Action> powers;                   // of the library's operators
-  std::vector<int> products;                    // of the library's products: the power of the second argument, 1 or -1
+  bool has_any = false;                         // whether a terminal may have any dimension
+  std::vector<Action> powers;                   // actions of the library's operators
+  std::vector<int> products;                    // powers of the second argument of the library's products: 1 or -1
   std::size_t compared;                         // the least tokens of a comparison: a pure number
   std::vector<std::vector<Dimension>> by_size;  // by the least number of tokens
   // By row, and by the product's power: the least number of tokens of a product's two arguments together.
@@ -220,7 +220,7 @@ void Dimensions::find_sizes() {
     find_layers(layers);
     find_target(layers);
   }
-  // What lies beyond reach counts as nowhere: walks that went there would hardly come back.
+  // Unreachable dimensions count as none, because a walk to one of them could hardly be completed.
   is_free_ = layers.has_any;
   if (layers.has_any) least_[1] = 1;
   sizes_.resize(least_.size() * tokens_.size());
@@ -257,7 +257,7 @@ void Dimensions::find_layers(Layers& layers) {
   std::size_t last = 1;  // the last layer that has a dimension
   for (std::size_t size = 2; size < static_cast<std::size_t>(none_); ++size) {
     if (size > 2 * last + 1) {
-      // No two layers that have any make another.
+      // No two of the dimensions give another one.
       reach_ = none_ - 1;
       break;
     }
@@ -290,7 +290,7 @@ void Dimensions::find_layers(Layers& layers) {
   }
 }
 
-// The target may be one step further, made of two that were met.
+// The target may be one step further: a combination of two dimensions that were found.
 void Dimensions::find_target(Layers& layers) {
   if (rows_.contains(target_)) return;
   std::array<int, 2> met{none_, none_};
@@ -310,7 +310,7 @@ void Dimensions::find_target(Layers& layers) {
   layers.both[add(target_, static_cast<std::size_t>(1 + together), layers)] = met;
 }
 
-// A lower bound of the tokens of an expression that begins with this one; `row` is that of what is needed.
+// A lower bound of the tokens of an expression that begins with this token; `row` is that of the needed dimension.
 int Dimensions::size_of(Token token, const Dimension& need, std::size_t row, const Layers& layers) const {
   const int arity = vocabulary_.arity[token];
   if (arity == 0) return tokens_[token].meets(need) ? 1 : none_;
@@ -322,7 +322,7 @@ int Dimensions::size_of(Token token, const Dimension& need, std::size_t row, con
     case Action::Kind::product: {
       if (layers.has_any || need.is_any) return 3;
       const int together = layers.together(row, action(token).power);
-      // Two arguments that were not met take at least so many tokens as reach.
+      // Two arguments that were not found take at least `reach_` tokens.
       return 1 + (together < none_ ? together : std::max(2, reach_));
     }
     case Action::Kind::chosen:
@@ -394,7 +394,7 @@ bool Dimensions::raise(const Dimension& need, std::size_t row, const Bars& bars,
       int larger = size;
       const Action::Kind kind = action(op).kind;
       if (kind == Action::Kind::power && row == kBeyond) {
-        // What lies beyond may be a power of what does not.
+        // An unreachable dimension may be a power of a reachable one.
       } else if (vocabulary_.arity[t] == 1) {
         larger = 1 + smallest(op, 0, first(op, need), bars);
       } else if (kind == Action::Kind::pure) {
@@ -418,7 +418,7 @@ bool Dimensions::raise(const Dimension& need, std::size_t row, const Bars& bars,
 
 void Dimensions::obey(const Bars& bars, const BarsPair& bars_pair) {
   simple_ = least_;
-  // Bounds only grow, and each pass leaves them bounds, so that it may end at any.
+  // Bounds only grow, and each pass leaves valid bounds, so the loop may end after any pass.
   constexpr int kPasses = 4;
   bool changed = true;
   for (int pass = 0; pass < kPasses && changed; ++pass) {

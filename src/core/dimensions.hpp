@@ -1,4 +1,4 @@
-// Physical dimensions: which one each part of an expression may have, so that the whole has the target's.
+// Physical dimensions: which dimension each part of an expression may have, so that the whole has the target's.
 //
 // A dimension is a vector of exponents, in a unit that Python chose so that roots stay whole. Numbers fitted to the
 // data may take any dimension, and with them so does what they multiply: "any". As a demand, "any" asks for nothing.
@@ -25,37 +25,37 @@ struct Dimension {
   bool is_any = false;
 
   bool operator==(const Dimension&) const = default;
-  // Whether a value of this dimension is what is asked for.
+  // Whether a value of this dimension satisfies the need.
   bool meets(const Dimension& need) const { return is_any || need.is_any || *this == need; }
 };
 
 // Each expression has the dimension of the target.
 struct Dimensional {
-  std::vector<Dimension> tokens;  // (T,): of each terminal
+  std::vector<Dimension> tokens;  // (T,): dimension of each terminal
   Dimension target;
   bool constants_are_free;
 };
 
 class Dimensions {
  public:
-  // `tokens` (T,): of each terminal. `none` is a size that no expression has.
+  // `tokens` (T,): dimension of each terminal. `none` is a size that no expression has.
   Dimensions(const Vocabulary& vocabulary, std::vector<Dimension> tokens, const Dimension& target, int none);
 
-  // Lets the bounds of sizes know which tokens may not be arguments of an operator (both of a pair, for two).
+  // Tightens the bounds of sizes by the tokens that may not be arguments of an operator (a pair of them, for two).
   using Bars = std::function<bool(Token op, std::size_t argument, Token below)>;
   using BarsPair = std::function<bool(Token op, Token first, Token second)>;
   void obey(const Bars& bars, const BarsPair& bars_pair);
 
   const Dimension& target() const { return target_; }
   const Dimension& of(Token terminal) const { return tokens_[terminal]; }
-  // The dimension of an operator's value, which no value has where the arguments' do not go together.
+  // The dimension of an operator's value; no value has it if the arguments' dimensions do not match.
   Dimension value(Token op, const Dimension& a, const Dimension& b) const;
-  // What the first argument must be for the value to be as needed, and what the second, given the first.
+  // The needed dimension of the first argument, and of the second given the first.
   Dimension first(Token op, const Dimension& need) const;
   Dimension second(Token op, const Dimension& need, const Dimension& first) const;
-  // What the first must be, given the second.
+  // The needed dimension of the first argument, given the second.
   Dimension first_beside(Token op, const Dimension& need, const Dimension& second) const;
-  // What every subtree of a row has, and what it would have to have in place of which another comes.
+  // The dimension of every subtree of a row, and the dimension that a replacement must have.
   struct Measures {
     std::vector<Dimension> values;
     std::vector<Dimension> needs;
@@ -64,9 +64,9 @@ class Dimensions {
   // A lower bound of the tokens that an expression of this dimension takes, by its first token (T,), and over all.
   const std::uint16_t* sizes(const Dimension& need) const { return sizes_.data() + row(need) * tokens_.size(); }
   int least(const Dimension& need) const { return least_[row(need)]; }
-  // The same of the argument of an operator that takes one, which may not be what the rules forbid there.
+  // The same for the argument of an operator that takes one, without the tokens that the rules forbid there.
   int least_below(Token op, const Dimension& need) const { return least_below_[row(need) * tokens_.size() + op]; }
-  // Whether fitted constants have whatever dimension is needed, so that there is a way from everywhere.
+  // Whether fitted constants have whatever dimension is needed, so that every prefix can be completed.
   bool is_free() const { return is_free_; }
   // A lower bound of the tokens of several factors, or divisors, that together have this dimension or its inverse.
   int least_of_factors(const Dimension& together, int factors) const;
@@ -81,14 +81,14 @@ class Dimensions {
   struct Hash {
     std::size_t operator()(const Dimension& dimension) const;
   };
-  // Rows of the tables: where any dimension will do, and of all that is out of reach; then what is within.
+  // Rows of the tables: of "any", of all unreachable dimensions, then of each reachable dimension.
   static constexpr std::size_t kAnywhere = 0, kBeyond = 1;
   std::size_t row(const Dimension& need) const {
     if (need.is_any) return kAnywhere;
     const auto found = rows_.find(need);
     return found == rows_.end() ? kBeyond : found->second;
   }
-  // Calls visit(dimension, row) for each of them.
+  // Calls visit(dimension, row) for each reachable dimension.
   template <class Visit>
   void for_each_row(Visit visit) const;
   struct Layers;
@@ -96,18 +96,18 @@ class Dimensions {
   void find_terminals(Layers& layers);
   void find_layers(Layers& layers);
   void find_target(Layers& layers);
-  // The row of a dimension, a new one where it is first met, in expressions of so many tokens.
+  // The row of a dimension; a new one if it is found for the first time, in expressions of `size` tokens.
   std::size_t add(const Dimension& found, std::size_t size, Layers& layers);
   int size_of(Token token, const Dimension& need, std::size_t row, const Layers& layers) const;
-  // The smallest argument of an operator that its rules allow, and the smallest two of one dimension.
+  // The smallest argument that an operator's rules allow, and the smallest two of one dimension.
   int smallest(Token op, std::size_t argument, const Dimension& need, const Bars& bars) const;
   int smallest_pair(Token op, const Dimension& need, const Bars& bars, const BarsPair& bars_pair) const;
-  // Raises the bounds of a row to what its operators' arguments take; says whether any changed.
+  // Raises the bounds of a row to the sizes of its operators' arguments; returns whether any changed.
   bool raise(const Dimension& need, std::size_t row, const Bars& bars, const BarsPair& bars_pair);
 
   Vocabulary vocabulary_;
   std::vector<Dimension> tokens_;
-  std::vector<Action> actions_;  // (T,): of operators
+  std::vector<Action> actions_;  // (T,): actions of operators
   Dimension target_;
   int none_;
   std::unordered_map<Dimension, std::size_t, Hash> rows_;
@@ -115,9 +115,9 @@ class Dimensions {
   std::vector<std::uint16_t> sizes_;        // (rows, T)
   std::vector<std::uint16_t> least_below_;  // (rows, T)
   bool is_free_ = false;
-  int reach_ = 1;            // all dimensions of expressions of so many tokens are known
-  std::vector<int> simple_;  // least_ before the other rules are obeyed
-  bool can_join_ = false;    // whether products and quotients of all that the library has can be written
+  int reach_ = 1;            // all dimensions of expressions up to this size are known
+  std::vector<int> simple_;  // least_ without the other rules
+  bool can_join_ = false;    // whether the library can write products and quotients
 };
 
 }  // namespace symseed

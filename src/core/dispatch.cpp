@@ -27,7 +27,7 @@ const std::vector<InstructionSet>& supported() {
   return sets;
 }
 
-// The one that the environment asks for first.
+// With the one that the environment names first.
 std::vector<InstructionSet> in_the_order_asked_for(std::vector<InstructionSet> sets) {
   const char* const asked = std::getenv(kInstructionSetVariable);
   if (asked == nullptr || *asked == '\0') return sets;

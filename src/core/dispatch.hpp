@@ -19,16 +19,16 @@ struct InstructionSet {
   const Matrix* matrix;
 };
 
-// A variable of the environment has a value that cannot be used; the message is for users.
+// An environment variable has a value that cannot be used; the message is for users.
 struct BadEnvironment : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-// Best first, "portable" last; but the one that SYMSEED_INSTRUCTION_SET names comes before all others. The environment
-// is read once; where there is no such set, this throws BadEnvironment.
+// Best first, "portable" last, but the one that SYMSEED_INSTRUCTION_SET names comes first. The environment is read
+// once; if it names an unknown set, this throws BadEnvironment.
 const std::vector<InstructionSet>& instruction_sets();
 
-// The one of that name, or the first.
+// The set of that name, or the first.
 const InstructionSet& instruction_set(const std::optional<std::string>& name);
 
 }  // namespace symseed

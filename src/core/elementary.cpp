@@ -16,7 +16,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSmallestNormal = 0x1p-1022;
 
-// Operations that raise a flag; volatile, so that the compiler leaves them to the processor.
+// Operations that raise a flag; volatile, so that the compiler does not evaluate them.
 double overflow(double sign) {
   const volatile double huge = 0x1p1023;
   return sign * huge * huge;
@@ -25,7 +25,7 @@ double underflow(double sign) {
   const volatile double tiny = 0x1p-1022;
   return sign * tiny * tiny;
 }
-// A value, with the flag of one that is subnormal.
+// A value, with the flag raised if it is subnormal.
 double flagged(double value) {
   if (value != 0.0 && std::fabs(value) < kSmallestNormal) {
     [[maybe_unused]] const volatile double raised = underflow(1.0);
@@ -241,7 +241,7 @@ double power_of_end(double magnitude, double y, double sign) {
   return y < 0.0 ? sign * 0.0 : sign * kInfinity;
 }
 
-constexpr double kTiny = 0x1p-54;  // x itself, to the last bit, is expm1(x), log1p(x), sinh(x), ...
+constexpr double kTiny = 0x1p-54;  // below it, expm1(x), log1p(x), sinh(x), ... are x to the last bit
 
 // sign * exp(x) / 2 for x from 708 on.
 double half_exp(double x, double sign) {
@@ -262,7 +262,7 @@ Double log_gamma_of_large(Double x) {
          Double{moved, 0.0};
 }
 
-// gamma(x) for x > 0: where it is small, gamma(x + n) / (x (x + 1) ... (x + n - 1)).
+// gamma(x) for x > 0; for small x by gamma(x + n) / (x (x + 1) ... (x + n - 1)).
 double gamma_of_positive(double x) {
   if (x > 171.7) return overflow(1.0);
   Double steps{1.0, 0.0};
@@ -275,16 +275,16 @@ double gamma_of_positive(double x) {
   return first + ((value - back.high) - back.low - first * steps.low) / steps.high;
 }
 
-// gamma(x) for x < 0 that is not whole, by gamma(x) gamma(-x) = -pi / (x sin(pi x)).
+// gamma(x) for negative x that is not whole, by gamma(x) gamma(-x) = -pi / (x sin(pi x)).
 double gamma_of_negative(double x) {
   if (x < -200.0) return underflow(1.0);
   const double nearest = std::nearbyint(x);
-  // What is left of x after whole steps is exact.
+  // The remainder of x after whole steps is exact.
   const Double angle = Double{2.0 * kHalfPiPair.high, 2.0 * kHalfPiPair.low} * Double{x - nearest, 0.0};
   const double sine = (is_odd(nearest) ? -1.0 : 1.0) * sin(angle.high);
   const double above = -kPi / (x * sine);
   if (x > -170.0) return above / gamma_of_positive(-x);
-  // gamma(-x) may overflow where gamma(x) is still a number.
+  // gamma(-x) may overflow where gamma(x) does not.
   const Double below = log_gamma_of_large({-x, 0.0});
   return exp_of_pair(log_pair(std::fabs(above)) + Double{-below.high, -below.low}, std::copysign(1.0, above));
 }
@@ -416,7 +416,7 @@ double gamma(double x) {
 
 double mod(double a, double b) {
   if (b == 0.0 || std::isinf(a)) return a == a ? invalid() : a;
-  const double rest = std::fmod(a, b);  // exact, and so the same everywhere
+  const double rest = std::fmod(a, b);  // exact, so the same on every processor
   if (rest == 0.0) return std::copysign(0.0, b);
   return (rest < 0.0) != (b < 0.0) ? rest + b : rest;
 }
@@ -433,7 +433,7 @@ double hypot(double a, double b) {
 double cbrt(double x) {
   if (x == 0.0 || x - x != 0.0) return x;
   const double magnitude = std::fabs(x);
-  if (magnitude < 0x1p-900) return 0x1p-40 * cbrt(x * 0x1p120);  // or the cube below would lose digits
+  if (magnitude < 0x1p-900) return 0x1p-40 * cbrt(x * 0x1p120);  // otherwise the cube below would lose digits
   const double near = pow(magnitude, 1.0 / 3.0);
   return std::copysign(near - (near * near * near - magnitude) / (3.0 * near * near), x);
 }
@@ -450,7 +450,7 @@ double pow(double x, double y) {
   const double exponent = log_x.high * y;
   if (exponent > 709.79) return overflow(sign);
   if (exponent < -745.2) return underflow(sign);
-  // Products of pairs may not be split where a factor is very large or its product very small.
+  // Products of pairs cannot be split if a factor is very large or the product very small.
   if (std::fabs(exponent) < 0x1p-60) return sign * (1.0 + exponent);
   const bool is_large = std::fabs(y) > 0x1p900;
   const Double scaled = is_large ? product(log_x.high * 0x1p100, y * 0x1p-100) : product(log_x.high, y);

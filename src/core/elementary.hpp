@@ -1,8 +1,8 @@
-// exp, log, sin, ... of one number, whatever it is: what the vector forms of math.hpp leave out.
+// exp, log, sin, ... of one number of any size: for the arguments that the vector forms of math.hpp do not cover.
 //
-// The C library has several versions of these, chosen by the processor, whose last bits differ. These have one. Where
-// the vector forms take an argument, the answer here is theirs. Flags of IEEE 754 are raised as the C library does
-// where a value is not finite, zero or subnormal; elsewhere "inexact" and "underflow" may be raised without meaning.
+// The C library has several versions of these functions, chosen by the processor, whose last bits differ. These have
+// one version. For arguments that the vector forms cover, both give the same value. IEEE 754 flags are raised as by the
+// C library if a value is not finite, zero or subnormal; otherwise "inexact" and "underflow" have no meaning.
 #pragma once
 
 namespace symseed::elementary {
@@ -31,7 +31,7 @@ double gamma(double x);
 double mod(double a, double b);
 double hypot(double a, double b);
 double cbrt(double x);
-// Within 0.6 ulp; exact where the power is a float64.
+// Within 0.6 ulp; exact if the power is a float64.
 double pow(double x, double y);
 
 }  // namespace symseed::elementary

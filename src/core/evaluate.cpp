@@ -9,7 +9,7 @@
 namespace symseed {
 namespace {
 
-// Rows whose running sums stay at hand while a block of data is in the cache.
+// Number of rows whose sums are kept while a block of data is in the cache: chosen by hand.
 constexpr std::size_t kChunk = 64;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
@@ -23,7 +23,7 @@ Failure apply_function(const EvalOptions& options, const Function& function, con
   return std::isnan(*bad) ? Failure::invalid : Failure::overflow;
 }
 
-// A prefix of length n has at most (n + 1) / 2 values waiting.
+// At most (n + 1) / 2 values wait on the stack of a prefix of length n.
 Workspace::Workspace(std::size_t max_length, const Vocabulary& vocabulary, const Samples& samples)
     : vocabulary_(vocabulary),
       samples_(samples),
@@ -66,8 +66,8 @@ Outcome Workspace::run(const EvalOptions& options, Row row) {
   return {kind < kOperatorCount ? flag_raised(kind, stop.a, stop.b) : Failure::invalid, stop.position};
 }
 
-// As `interpret` does it, one operator at a time: so that the flags of each can be asked for, or that it may be the
-// user's own.
+// Like `interpret`, but one operator at a time, so that the flags of each can be checked, or because it is the user's
+// own.
 Outcome Workspace::run_stepwise(const EvalOptions& options, Row row) {
   const double** top = stack_.data();
   for (int position = row.length; position-- > 0;) {
@@ -106,7 +106,7 @@ bool add_function(const EvalOptions& options, const double* prediction, const Sa
   const double* target = samples.target.data() + first;
   if (!options.loss->values(*options.kernels, target, prediction, loss.data(), points)) return false;
   for (int i = 0; i < points; ++i) {
-    // A sample without weight, such as padding, counts for nothing, whatever its loss.
+    // A sample of weight 0, such as padding, adds nothing, whatever its loss.
     if (weight[i] > 0.0) lanes[i % kGroup] += weight[i] * loss[static_cast<std::size_t>(i)];
   }
   return true;
@@ -117,7 +117,7 @@ void elementwise(const Kernels& kernels, int opcode, const double* a, const doub
   Lines left(kGroup, 1.0), right(kGroup, 1.0), last(kGroup);
   for (std::size_t first = 0; first < count;) {
     if (first % (16 * kBlock) == 0) monitor.check();
-    // In whole groups; those beyond the last whole group are copied into one.
+    // In whole groups; the points after the last whole group are copied into one.
     const std::size_t rest = count - first;
     const std::size_t points = rest >= kGroup ? std::min<std::size_t>(kBlock, rest / kGroup * kGroup) : rest;
     const double *x = a + first, *y = b + first;
@@ -130,7 +130,7 @@ void elementwise(const Kernels& kernels, int opcode, const double* a, const doub
     }
     const int padded = static_cast<int>(whole_groups(points));
     int strange = kernels.forward[static_cast<std::size_t>(opcode)](x, y, to, padded) >= 0;
-    // A kernel takes finite arguments, and does not look beyond the first value that is not finite.
+    // A kernel needs finite arguments, and stops at the first value that is not finite.
     for (std::size_t i = 0; i < points; ++i) strange |= !(x[i] - x[i] == 0.0) | !(y[i] - y[i] == 0.0);
     for (std::size_t i = 0; strange && i < points; ++i) {
       const bool is_ordinary = std::isfinite(to[i]) && std::isfinite(x[i]) && std::isfinite(y[i]);
@@ -153,7 +153,7 @@ void squared_errors(const EvalOptions& options, const Vocabulary& vocabulary, co
         for (std::size_t i = begin; i < end; ++i) {
           if (!outcome[i].ok()) continue;
           if (workspace.has_functions() || options.loss != nullptr)
-            monitor.check();  // one row may take as long as its user wants
+            monitor.check();  // a row with a user's function may take long
           outcome[i] = workspace.run(options, rows[i]);
           if (!outcome[i].ok()) continue;
           if (!add_losses(options, workspace.result(), samples, first, points, lanes[i - begin])) {

@@ -10,7 +10,7 @@
 
 namespace symseed {
 
-// What failed first, and at which position of the row; position -1 where there is no one place.
+// The first failure, and its position in the row; -1 if it has no single position.
 struct Outcome {
   Failure failure = Failure::none;
   std::int32_t position = -1;
@@ -21,11 +21,11 @@ struct Outcome {
 // How to evaluate.
 struct EvalOptions {
   const Kernels* kernels;
-  bool strict;                     // is any IEEE flag but "inexact" a failure?
-  const Function* loss = nullptr;  // of target and prediction; null: the square of their difference
+  bool strict;                     // whether any IEEE flag but "inexact" is a failure
+  const Function* loss = nullptr;  // function of target and prediction; null: squared error
 };
 
-// Computes the values of an operator of the user's own, and says what became of it.
+// Computes the values of a user's operator, and returns its failure or success.
 Failure apply_function(const EvalOptions& options, const Function& function, const double* a, const double* b,
                        double* out, int points);
 
@@ -40,12 +40,12 @@ inline Failure apply(const EvalOptions& options, const Vocabulary& vocabulary, T
   return options.strict ? first_flag(kind, a, b, out, points) : Failure::none;
 }
 
-// Room for the values of rows of up to `max_length` tokens on one block of points at a time.
+// Buffers for the values of rows of up to `max_length` tokens, on one block of points at a time.
 class Workspace {
  public:
   Workspace(std::size_t max_length, const Vocabulary& vocabulary, const Samples& samples);
 
-  // Turns to the block of points that begins at `first`.
+  // Moves to the block of points that begins at `first`.
   void go_to(std::size_t first);
   // Evaluates a row on that block. On success `result` points to its values.
   Outcome run(const EvalOptions& options, Row row);
@@ -57,7 +57,7 @@ class Workspace {
 
   const Vocabulary& vocabulary_;
   const Samples& samples_;
-  bool has_functions_;    // does the library?
+  bool has_functions_;    // whether the library has users' functions
   std::ptrdiff_t block_;  // points of the largest block
   int points_ = 0;
   Lines slots_;                       // two per depth of the stack, so that no output is an input
@@ -78,8 +78,8 @@ void for_each_block(const Samples& samples, Visit visit) {
 // The eight running sums of a kernel, always added in the same order.
 double sum_lanes(const double* lanes);
 
-// Adds the weighted losses of a block of predictions, by a function of the user's own, to eight running sums. False
-// where there is no answer.
+// Adds the weighted losses of a block of predictions, by a user's function, to eight running sums. False if the
+// function fails.
 bool add_function(const EvalOptions& options, const double* prediction, const Samples& samples, std::size_t first,
                   int points, double* lanes);
 
@@ -93,7 +93,7 @@ inline bool add_losses(const EvalOptions& options, const double* prediction, con
   return true;
 }
 
-// out[i] = operator(a[i], b[i]) for any numbers, also where the value is not finite; operators of one argument ignore
+// out[i] = operator(a[i], b[i]) for any numbers, even if the value is not finite; operators of one argument ignore
 // b.
 void elementwise(const Kernels& kernels, int opcode, const double* a, const double* b, double* out, std::size_t count,
                  Monitor& monitor);

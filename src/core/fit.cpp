@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// Solves (curvature + damping * its diagonal) step = -gradient by Cholesky; false where that matrix is not positive
-// definite. A constant without any effect gets a step of 0.
+// Solves (curvature + damping * its diagonal) step = -gradient by Cholesky; false if that matrix is not positive
+// definite. A constant without effect gets a step of 0.
 bool damped_step(const Linearisation& at, double damping, std::vector<double>& factor, std::vector<double>& step) {
   const std::size_t k = at.gradient.size();
   factor = at.curvature;
@@ -48,9 +48,9 @@ bool damped_step(const Linearisation& at, double damping, std::vector<double>& f
   return true;
 }
 
-// For a loss that is not the square: what it is locally. In: residuals; out: half the slope of the loss by the
-// prediction in their place, and weights under which the square of a residual bends as the loss does (IRLS: the same
-// slope where it is, and no less than the loss everywhere for the usual ones, so that steps do not overshoot).
+// Quadratic model of a loss other than the square (iteratively reweighted least squares). In: residuals. Out: half the
+// slope of the loss in their place, and weights with which squared residuals have the slope of the loss. For the usual
+// losses the model is nowhere below the loss, so steps do not overshoot.
 bool pull(const EvalOptions& options, const double* prediction, const Samples& samples, std::size_t first, int points,
           double* residual, double* bent) {
   const double* target = samples.target.data() + first;
@@ -94,12 +94,12 @@ class Fitter {
     Fit best = start(row, given);
     if (places.empty()) return best;
     best = descend(row, places, std::move(best));
-    // The starts are the row's own, wherever in a population it stands.
+    // The starts depend on the row only, not on its place in a population.
     Rng rng(settings_.seed, 0, fingerprint(vocabulary_, row).high);
     for (int i = 0; i < settings_.restarts || (i == 0 && !best.outcome.ok()); ++i) {
       std::vector<double> fresh = given;
       for (const int place : places) {
-        // The first try after a failure is all ones; then values of either sign between 0.01 and 100.
+        // The first try after a failure is all ones; later tries are values of either sign between 0.01 and 100.
         const double value = elementary::pow(10.0, 4.0 * rng.uniform() - 2.0) * (rng.chance(0.5) ? 1.0 : -1.0);
         fresh[static_cast<std::size_t>(place)] = i == 0 && !best.outcome.ok() ? 1.0 : value;
       }
@@ -142,7 +142,7 @@ class Fitter {
     double damping = 1e-3;
     row.constants = best.constants.data();
     Linearisation at = linearise(options_, vocabulary_, row, samples_, monitor_, tape_, places);
-    // Squares end at 0 and converge fast; another loss may be negative, and gains little in its last steps.
+    // Squared errors end at 0 and converge fast; another loss may be negative, and gains little in the last steps.
     const bool is_squared = options_.loss == nullptr;
     const double least_gain = is_squared ? 1e-15 : 1e-9;
     for (int i = 0; i < settings_.iterations && (best.error > 0.0 || !is_squared) && damping < 1e12; ++i) {

@@ -1,4 +1,4 @@
-// Constants by Levenberg-Marquardt with exact derivatives.
+// Fits constants by the Levenberg-Marquardt method, with exact derivatives.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace symseed {
 struct FitSettings {
   int iterations;      // accepted or rejected steps per start
   int restarts;        // further starts from random values
-  std::uint64_t seed;  // of those values
+  std::uint64_t seed;  // seed of those values
 };
 
 // The squared error of a row around its constants: error + 2 gradient.d + d.curvature.d for a small change d.
@@ -22,7 +22,7 @@ struct Linearisation {
   std::vector<double> curvature;  // (K, K): weighted sum of derivative * derivative
 };
 
-// Room for the values and derivatives at every position of one row on one block of points.
+// Buffers for the values and derivatives at every position of one row, on one block of points.
 class Tape {
  public:
   explicit Tape(std::size_t max_length);
@@ -45,18 +45,18 @@ class Tape {
 
   Lines value_buffer_;
   Lines derivative_buffer_;
-  std::vector<const double*> values_;  // of each position; a variable's are the data themselves
+  std::vector<const double*> values_;  // values of each position; those of a variable are the data
   std::vector<int> ends_;              // one past the last position of each subtree
-  std::vector<std::uint8_t> varies_;   // does the subtree hold a constant?
-  std::vector<double> unused_;         // derivatives that nobody asks for
+  std::vector<std::uint8_t> varies_;   // whether the subtree holds a constant
+  std::vector<double> unused_;         // derivatives that are not needed
 };
 
 // `places` are the positions of the row's constants.
 Linearisation linearise(const EvalOptions& options, const Vocabulary& vocabulary, Row row, const Samples& samples,
                         Monitor& monitor, Tape& tape, const std::vector<int>& places);
 
-// Fits the constants of each row in place and gives its error, as `squared_errors` would. A row never gets worse, and
-// never gets a constant that is not finite. A row that cannot be evaluated from any start keeps the constants it has.
+// Fits the constants of each row in place and gives its error, as `squared_errors` does. The error of a row never
+// grows, and its constants stay finite. A row that cannot be evaluated from any start keeps its constants.
 void fit_constants(const EvalOptions& options, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
                    const FitSettings& settings, int threads, Monitor& monitor, double* constants, double* error,
                    Outcome* outcome);

@@ -8,7 +8,7 @@
 namespace symseed {
 namespace {
 
-// Where a central difference errs least: rounding and curvature weigh the same.
+// Relative step with the smallest error of a central difference: errors of rounding and of curvature are equal.
 constexpr double kStep = 6e-6;
 
 }  // namespace
@@ -24,7 +24,7 @@ void Function::backward(const Kernels& kernels, const double* a, const double* b
     const auto evaluate = [&](double sign, Lines& to) {
       for (std::size_t i = 0; i < count; ++i) {
         moved[i] = from[i] + sign * kStep * std::fmax(std::fabs(from[i]), 0.1);
-        width[i] = std::fabs(moved[i] - from[i]);  // as it was rounded
+        width[i] = std::fabs(moved[i] - from[i]);  // after rounding
       }
       const double* first = argument == 0 ? moved.data() : a;
       const double* second = argument == 0 ? b : moved.data();
@@ -48,7 +48,7 @@ bool Expanded::values(const Kernels& kernels, const double* a, const double* b, 
   const std::size_t count = static_cast<std::size_t>(points);
   Lines slots(expansion_.size() * count);
   std::vector<const double*> stack;
-  bool is_finite = true;  // so far, everywhere
+  bool is_finite = true;  // whether all values so far are finite
   for (std::size_t position = expansion_.size(); position-- > 0;) {
     const int kind = expansion_.kind[position];
     double* to = position == 0 ? out : slots.data() + position * count;
@@ -67,7 +67,7 @@ bool Expanded::values(const Kernels& kernels, const double* a, const double* b, 
     stack.resize(stack.size() - arity);
     const int bad = kernels.forward[static_cast<std::size_t>(kind)](x, y, to, points);
     is_finite = is_finite && bad < 0;
-    // A kernel does not look beyond the first value that is not finite, and the larger of 0 and no number may be 0.
+    // A kernel stops at the first value that is not finite, and the maximum of 0 and NaN may be 0.
     for (std::size_t i = 0; !is_finite && i < count; ++i) {
       if (!std::isfinite(to[i])) to[i] = operator_value(kind, x[i], y[i]);
       if (std::isnan(x[i]) || std::isnan(y[i])) to[i] = std::numeric_limits<double>::quiet_NaN();

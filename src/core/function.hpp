@@ -1,4 +1,4 @@
-// Operators of the user's own: their values, from an expansion or from outside, and their slopes, by differences.
+// Users' operators: their values, from an expansion or from outside, and their derivatives, by differences.
 #pragma once
 
 #include <memory>
@@ -13,13 +13,13 @@ class Function {
   virtual ~Function() = default;
 
   int arity() const { return arity_; }
-  // The function over the core's operators, or null where only its values are known.
+  // The function in terms of the core's operators, or null if only its values are known.
   virtual const Vocabulary* expansion() const { return nullptr; }
-  // out = function(a, b) at every point, finite or not; b is ignored by functions of one argument. False where it could
-  // not be computed.
+  // out = function(a, b) at every point, finite or not; b is ignored by functions of one argument. False if it cannot
+  // be computed.
   virtual bool values(const Kernels& kernels, const double* a, const double* b, double* out, int points) const = 0;
-  // As `Kernels::Backward`, by central differences, or one-sided ones where one side has no value; null for what is not
-  // wanted.
+  // As `Kernels::Backward`, by central differences, or one-sided ones if one side has no value; null for a derivative
+  // that is not needed.
   void backward(const Kernels& kernels, const double* a, const double* b, const double* value, const double* grad,
                 double* grad_a, double* grad_b, int points) const;
 
@@ -27,9 +27,9 @@ class Function {
   int arity_;
 };
 
-// A function that is an expression over the core's operators: `expansion` holds its tokens in prefix order, where
-// variables are the arguments. Values are what plain arithmetic gives: an infinite value on the way may come to
-// nothing.
+// A function that is an expression over the core's operators: `expansion` holds its tokens in prefix order; its
+// variables are the arguments. Values are those of IEEE arithmetic: an infinite intermediate value may give a finite
+// value.
 class Expanded : public Function {
  public:
   Expanded(int arity, Vocabulary expansion) : Function(arity), expansion_(std::move(expansion)) {}

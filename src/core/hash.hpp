@@ -33,7 +33,7 @@ inline Fingerprint fingerprint(const Vocabulary& vocabulary, Row row) {
   for (int position = 0; position < row.length; ++position) {
     if (vocabulary.kind[row.tokens[position]] == kConstant) add(std::bit_cast<std::uint64_t>(row.constants[position]));
   }
-  // Never all zero, which stands for no row.
+  // Never all zero, which marks an empty entry.
   return {out.high, mix(out.low) | 1};
 }
 

@@ -23,7 +23,7 @@ template <class Op>
   }
 }
 
-// The first point whose value is not finite, after asking `exact` where the vector form gave no number.
+// The first point whose value is not finite; `exact` is computed where the vector form gave NaN.
 template <class Op>
 int repair(const double* a, const double* b, double* out, int points) {
   for (int i = 0; i < points; ++i) {
@@ -51,8 +51,8 @@ int forward(const double* a, const double* b, double* out, int points) {
   return apply<Op>(a, b, out, points);
 }
 
-// Every token jumps straight to the code of the next one, where the compiler has computed jumps: a jump of its own for
-// each operator is easier to predict than one for all.
+// If the compiler has computed jumps, every token jumps directly to the code of the next one: one jump per operator is
+// easier to predict than one jump for all.
 #if defined(__GNUC__)
 #define SYMSEED_NEXT                              \
   if (position == 0) return {-1, stack[0], 0, 0}; \
@@ -76,8 +76,8 @@ int forward(const double* a, const double* b, double* out, int points) {
     SYMSEED_NEXT                                     \
   }
 
-// From the last token to the first, every operator finds its arguments on the stack, the left one on top. Points is
-// their number where the compiler may know it, else 0; then slots are as close as they can be.
+// Goes from the last token to the first; every operator finds its arguments on the stack, the left one on top. Points
+// is their number if the compiler may know it, otherwise 0; if it is known, there is no space between slots.
 template <int Points>
 Stop interpret(const Passage& passage) {
   const int points = Points > 0 ? Points : passage.points;
@@ -130,7 +130,7 @@ constant:
 #undef SYMSEED_CODE
 #undef SYMSEED_NEXT
 
-// The paper's problems have 20 points, three groups of eight.
+// The problems of the paper have 20 points, which are three groups of eight.
 Stop interpret_any(const Passage& passage) {
   return passage.points == 24 && passage.block == 24 ? interpret<24>(passage) : interpret<0>(passage);
 }
@@ -154,7 +154,7 @@ void backward(const double* a, const double* b, const double* value, const doubl
   }
 }
 
-// The argument that gives a wanted value: by vectors, or point by point where the definition is one of numbers.
+// The argument that gives a desired value: by vectors, or point by point if it is defined for single numbers.
 template <class Op, int Argument, class Real>
 [[gnu::always_inline]] inline auto inverse_of(Real wanted, Real other)
   requires(Op::arity == 1 ? requires { Op::inverse(wanted); } : requires { Op::inverse_a(wanted, other); })
@@ -173,7 +173,7 @@ inline constexpr bool kIsInvertible = requires { &Op::inverse; } || requires { &
 
 template <class Op, int Argument>
 bool inverse(const double* wanted, const double* other, double* out, int points) {
-  // A definition by numbers takes no vectors; where vectors are numbers, either does.
+  // A definition for single numbers takes no vectors; if vectors are single numbers, both apply.
   constexpr bool is_by_vectors = requires(Vec v) { inverse_of<Op, Argument, Vec>(v, v); };
   Seen seen{};
   for (int i = 0; i < points; i += kLanes) {
@@ -198,7 +198,7 @@ constexpr std::array<Kernels::Inverse, 2> inverses() {
   }
 }
 
-// term(i) summed into eight running sums, the same eight at every width.
+// Sums term(i) in eight running sums, the same eight at every width.
 template <class Term>
 [[gnu::always_inline]] inline void add_to_lanes(double* lanes, int points, Term term) {
   constexpr int kParts = kGroup / kLanes;

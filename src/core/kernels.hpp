@@ -14,30 +14,30 @@ namespace symseed {
 
 using Token = std::uint16_t;
 
-// What a token is: an operator's opcode, or one of these.
+// Kinds of tokens: the opcode of an operator, or one of these.
 inline constexpr std::uint8_t kVariable = kOperatorCount;
 inline constexpr std::uint8_t kLiteral = kOperatorCount + 1;
 inline constexpr std::uint8_t kConstant = kOperatorCount + 2;
-inline constexpr std::uint8_t kFunction = kOperatorCount + 3;  // an operator of the user's own
+inline constexpr std::uint8_t kFunction = kOperatorCount + 3;  // a user's operator
 
-// A row on a block of points, as plain pointers: what `Kernels::interpret` reads and where it may write.
+// A row and a block of points as pointers: what `Kernels::interpret` reads, and the memory it may write.
 struct Passage {
   const Token* tokens;        // in prefix order
-  const double* constants;    // beside them
-  int length;                 // of the row
-  int points;                 // of the block
-  const std::uint8_t* kind;   // of each token of the library
+  const double* constants;    // by position
+  int length;                 // number of tokens
+  int points;                 // number of points
+  const std::uint8_t* kind;   // kind of each token of the library
   const double* const* leaf;  // the values of each variable and literal on the block
-  double* slots;              // two blocks for each value that waits, so that no output is an input
-  std::ptrdiff_t block;       // from one slot to the next: at least `points`
-  const double** stack;       // values that wait for their operator
+  double* slots;              // two blocks for each value on the stack, so that no output is an input
+  std::ptrdiff_t block;       // distance of two slots: at least `points`
+  const double** stack;       // values whose operator comes later
 };
 
-// Where a row stopped: -1, and its values, if it did not.
+// Position at which a row failed; -1, and its values, if it did not.
 struct Stop {
   int position;
   const double* values;
-  // Of the operator that gave no finite value: its arguments there.
+  // Arguments of the operator whose value is not finite.
   double a;
   double b;
 };
@@ -46,18 +46,18 @@ struct Kernels {
   // out = operator(a, b); b is ignored by operators of one argument. Returns the first point whose value is not finite,
   // or -1.
   using Forward = int (*)(const double* a, const double* b, double* out, int points);
-  // grad_a = grad * d operator / d a, and likewise for b; non-finite slopes count as 0.
+  // grad_a = grad * d operator / d a, and the same for b; derivatives that are not finite count as 0.
   using Backward = void (*)(const double* a, const double* b, const double* value, const double* grad, double* grad_a,
                             double* grad_b, int points);
-  // The values that one argument should have for the operator's to be `wanted`; `other` is the other argument, any
-  // values where there is none. Returns whether they are finite at all points.
+  // The values of one argument for which the operator gives `wanted`; `other` is the other argument, any values if
+  // there is none. Returns whether they are finite at all points.
   using Inverse = bool (*)(const double* wanted, const double* other, double* out, int points);
-  // Every token of a row, up to the first value that is not finite.
+  // Interprets the tokens of a row, up to the first value that is not finite.
   using Interpret = Stop (*)(const Passage& passage);
   Interpret interpret;
   std::array<Forward, kOperatorCount> forward;
   std::array<Backward, kOperatorCount> backward;
-  std::array<std::array<Inverse, 2>, kOperatorCount> inverse;  // by each argument; null where there is none
+  std::array<std::array<Inverse, 2>, kOperatorCount> inverse;  // for each argument; null if there is none
   // lanes[i % 8] += weight[i] * (prediction[i] - target[i])^2.
   void (*add_squared_error)(const double* prediction, const double* target, const double* weight, int points,
                             double* lanes);

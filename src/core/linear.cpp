@@ -16,12 +16,12 @@ constexpr double kPrecision = std::numeric_limits<double>::epsilon();
 
 std::vector<double> nothing(std::size_t count) { return std::vector<double>(count, kNan); }
 
-// Pieces of the two factors that are copied together, so that a tile reads its numbers one after the other.
+// Sizes of the pieces of the two factors that are packed, so that a tile reads its numbers in order: chosen by hand.
 constexpr std::size_t kDepth = 256, kRowsAtOnce = 128, kColumnsAtOnce = 512;
 
 std::size_t whole(std::size_t count, std::size_t step) { return (count + step - 1) / step * step; }
 
-// A piece of a factor, in strips of `width` rows: for each column that many numbers; 0 beyond the last row.
+// Packs a piece of a factor in strips of `width` rows: for each column `width` numbers, 0 beyond the last row.
 void pack(const View& m, std::size_t width, std::size_t row, std::size_t rows, std::size_t column, std::size_t columns,
           double* to) {
   for (std::size_t strip = 0; strip < rows; strip += width) {
@@ -38,7 +38,7 @@ void pack(const View& m, std::size_t width, std::size_t row, std::size_t rows, s
   }
 }
 
-// A piece of the product, all of whose tiles get `depth` further terms.
+// A piece of the product; all its tiles get `depth` further terms.
 struct Piece {
   double* corner;
   std::size_t rows;
@@ -63,7 +63,7 @@ void add_piece(const Matrix& kernels, const double* left, const double* right, s
   }
 }
 
-// Columns one after the other, each followed by zeros, so that what begins anywhere in one can be read in groups.
+// Columns one after another, each followed by zeros, so that groups can be read from any position.
 class Columns {
  public:
   Columns(const Matrix& kernels, std::size_t rows, std::size_t count)
@@ -73,7 +73,7 @@ class Columns {
   double* operator[](std::size_t column) { return values_.data() + column * stride_; }
   const double* operator[](std::size_t column) const { return values_.data() + column * stride_; }
 
-  // Of two columns, or of one and a vector with zeros behind it, from a row on.
+  // Dot product of two columns, or of a column and a vector followed by zeros, from a row on.
   double dot(const double* a, const double* b, std::size_t from = 0) const {
     return kernels_.dot(a + from, b + from, whole_groups(rows_ - from));
   }
@@ -91,8 +91,8 @@ class Columns {
   std::vector<double> values_;
 };
 
-// The power of 2 by which numbers are divided so that the largest is about 1; 0 where they are all 0, NaN where one is
-// not finite.
+// The power of 2 by which numbers are divided so that the largest is about 1; 0 if all are 0, NaN if one is not
+// finite.
 double unit_of(const View& matrix) {
   double largest = 0.0;
   for (std::size_t i = 0; i < matrix.rows; ++i) {
@@ -122,38 +122,38 @@ Columns goal_of(const Matrix& kernels, const double* goal, const View& matrix, d
   return out;
 }
 
-// Turns column k into a reflection that leaves nothing below its row k, and puts it away there: rows k and below are
-// the vector v of 1 - v v^T. Returns what stands on the diagonal then; 0, and no reflection, for a column of zeros.
+// Turns column k into a Householder reflection that makes all entries below row k 0, and stores it there: rows from k
+// on are the vector v of 1 - v v^T. Returns the new diagonal entry; 0, and no reflection, for a column of zeros.
 double reflect(Columns& columns, std::size_t k) {
   double* const v = columns[k];
   const double square = columns.dot(v, v, k);
   const double length = std::sqrt(square);
   if (length == 0.0) return 0.0;
   const double diagonal = v[k] > 0.0 ? -length : length;
-  // |v - diagonal e|^2 = 2 (square - diagonal v[k]), and 1 - v v^T wants a vector of squared length 2.
+  // |v - diagonal e|^2 = 2 (square - diagonal v[k]), and 1 - v v^T needs a vector of squared length 2.
   const double scale = 1.0 / std::sqrt(square - diagonal * v[k]);
   v[k] -= diagonal;
   for (std::size_t i = k; i < columns.rows(); ++i) v[i] *= scale;
   return diagonal;
 }
 
-// The reflection of column k, applied to another.
+// Applies the reflection of column k to another column.
 void apply(const Columns& columns, std::size_t k, double* to) {
   columns.add_scaled(to, -columns.dot(columns[k], to, k), columns[k], k);
 }
 
-// A = Q R, one column after the other. Above row k, column k holds R; from there on, its reflection.
+// A = Q R by Householder reflections. Above row k, column k holds R; from row k on, its reflection.
 struct Factored {
   Columns columns;
   std::vector<double> diagonal;
 
-  // Q^T to.
+  // Applies Q^T.
   void turn(double* to) const {
     for (std::size_t k = 0; k < diagonal.size(); ++k) {
       if (diagonal[k] != 0.0) apply(columns, k, to);
     }
   }
-  // Q to.
+  // Applies Q.
   void turn_back(double* to) const {
     for (std::size_t k = diagonal.size(); k-- > 0;) {
       if (diagonal[k] != 0.0) apply(columns, k, to);
@@ -174,8 +174,8 @@ Factored factored(Columns columns, std::size_t count, Monitor& monitor) {
   return {std::move(columns), std::move(diagonal)};
 }
 
-// The same with the longest of the columns that are left first, as far as they are longer than `cutoff` times the
-// first; `order` says which they are.
+// QR with pivoted columns: the longest remaining column comes next, as long as it is longer than `cutoff` times the
+// first; `order` gives the order of the columns.
 Factored factored_by_length(Columns columns, std::size_t count, double cutoff, std::vector<std::size_t>& order,
                             Monitor& monitor) {
   std::vector<double> diagonal, square(count), known(count);
@@ -196,14 +196,14 @@ Factored factored_by_length(Columns columns, std::size_t count, double cutoff, s
     for (std::size_t j = k + 1; j < count; ++j) {
       apply(columns, k, columns[j]);
       square[j] -= columns[j][k] * columns[j][k];
-      // What is left of a difference may be rounding.
+      // The remainder of a difference may be rounding.
       if (square[j] <= 1e-8 * known[j]) square[j] = known[j] = columns.dot(columns[j], columns[j], k + 1);
     }
   }
   return {std::move(columns), std::move(diagonal)};
 }
 
-// x of R x = c, the first `rank` rows and columns of R.
+// Solves R x = c with the first `rank` rows and columns of R.
 void solve_upper(const Factored& qr, std::size_t rank, double* x) {
   for (std::size_t i = rank; i-- > 0;) {
     for (std::size_t j = i + 1; j < rank; ++j) x[i] -= qr.r(i, j) * x[j];
@@ -211,8 +211,8 @@ void solve_upper(const Factored& qr, std::size_t rank, double* x) {
   }
 }
 
-// The shortest x of [R S] x = c, where columns beyond the rank depend on the others: with [R S]^T = Q T, it is Q z for
-// the z of T^T z = c.
+// The shortest x with [R S] x = c, if the columns beyond the rank depend on the others: with [R S]^T = Q T, it is Q z
+// where T^T z = c.
 std::vector<double> shortest(const Matrix& kernels, const Factored& qr, std::size_t rank, std::size_t count,
                              const double* c, Monitor& monitor) {
   Columns flat(kernels, count, rank), out(kernels, count, 1);
@@ -230,7 +230,7 @@ std::vector<double> shortest(const Matrix& kernels, const Factored& qr, std::siz
   return std::vector<double>(z, z + count);
 }
 
-// Tells the rotation that makes a symmetric matrix [[a, c], [c, b]] diagonal (Rutishauser).
+// The rotation that makes a symmetric matrix [[a, c], [c, b]] diagonal (Rutishauser).
 struct Rotation {
   double cosine;
   double sine;
@@ -330,7 +330,7 @@ NormalSolution normal_solution(const Matrix& kernels, const View& matrix, const 
   qr.turn(c[0]);
   std::copy_n(c[0], count, out.solution.begin());
   solve_upper(qr, count, out.solution.data());
-  // Row i of the inverse of R, as a column: the inverse of R^T R is made of their products.
+  // Row i of the inverse of R, as a column; the inverse of R^T R consists of their products.
   Columns rows(kernels, count, count);
   for (std::size_t j = 0; j < count; ++j) {
     rows[j][j] = 1.0 / qr.r(j, j);
@@ -358,7 +358,7 @@ std::vector<double> leading_errors(const Matrix& kernels, const View& matrix, co
   std::size_t rank = 0;
   for (std::size_t k = 0; k < count; ++k) {
     monitor.check();
-    // What the columns before it leave of this one. Below rounding it depends on them, and explains nothing more.
+    // The part of this column outside the span of those before it. If that is rounding, the column explains nothing.
     const double before = columns.dot(columns[k], columns[k]);
     for (std::size_t i = 0; i < rank; ++i) apply(columns, i, columns[k]);
     const double left = columns.dot(columns[k], columns[k], rank);
@@ -379,7 +379,7 @@ SmallestDirection smallest_direction(const Matrix& kernels, const View& matrix, 
   const double unit = unit_of(matrix);
   if (std::isnan(unit) || count == 0) return {nothing(count), kNan, kNan};
   const Factored qr = factored(columns_of(kernels, matrix, unit == 0.0 ? 1.0 : unit), count, monitor);
-  // One-sided Jacobi: columns of R are turned until they are all orthogonal, and the same turns make V (Hestenes 1958).
+  // One-sided Jacobi: rotations make the columns of R orthogonal, and the same rotations make V (Hestenes 1958).
   Columns r(kernels, count, count), v(kernels, count, count);
   double total = 0.0;
   for (std::size_t j = 0; j < count; ++j) {
@@ -457,7 +457,7 @@ Eigen symmetric_eigen(const View& matrix, Monitor& monitor) {
 
 namespace {
 
-// Plain complex numbers: what std::complex does with infinities is the compiler's business.
+// Complex numbers without the special cases of std::complex, whose treatment of infinities depends on the compiler.
 struct Complex {
   double real;
   double imaginary;
@@ -477,7 +477,7 @@ constexpr int kMostSteps = 400;
 
 }  // namespace
 
-// All roots at once, each by Newton's step on the polynomial over the factors of the others (Aberth 1973).
+// All roots at once, by Newton's step for the polynomial divided by the factors of the other roots (Aberth 1973).
 Roots roots(const std::vector<double>& coefficients) {
   const std::size_t degree = coefficients.size() - 1;
   double largest = 0.0;
@@ -485,7 +485,7 @@ Roots roots(const std::vector<double>& coefficients) {
     largest = std::max(largest, std::fabs(coefficients[i] / coefficients[degree]));
   }
   if (!std::isfinite(largest)) return {nothing(degree), nothing(degree)};
-  // From a circle whose radius is the roots' geometric mean, turned so that no two are mirrored.
+  // Start from a circle whose radius is the geometric mean of the roots, rotated so that no two points are mirrored.
   const double product = std::fabs(coefficients[0] / coefficients[degree]);
   const double radius = product > 0.0 ? elementary::pow(product, 1.0 / static_cast<double>(degree)) : 1.0;
   std::vector<Complex> z(degree);

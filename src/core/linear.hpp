@@ -1,6 +1,6 @@
-// Linear algebra with one order of operations: the same bits on every processor, where LAPACK's depend on it.
+// Linear algebra with a fixed order of operations: the same bits on every processor, unlike LAPACK.
 //
-// Of what is solved, nothing is a number where the input has a value that is not finite.
+// If the input has a value that is not finite, all results are NaN.
 #pragma once
 
 #include <cstddef>
@@ -33,11 +33,11 @@ void product(const Matrix& kernels, const View& a, const View& b, double* out, M
 void dots(const Matrix& kernels, const double* rows, const double* vector, std::size_t count, std::size_t size,
           double* out, Monitor& monitor);
 
-// The places of the smallest values, smallest first, and of equal ones the first; what is not a number comes last.
+// Indices of the smallest values, smallest first; equal values in order of index; NaN comes last.
 void smallest(const double* values, std::size_t size, std::size_t count, std::int64_t* places);
 
-// The shortest x for which |matrix x - goal| is least. Directions in which the matrix is smaller than `cutoff` times
-// its largest count as none (QR with pivoted columns, and again of what it leaves where columns depend on each other).
+// The shortest x for which |matrix x - goal| is smallest. Directions in which the matrix is smaller than `cutoff` times
+// its largest count as 0 (QR with pivoted columns; a second QR of the result if columns are dependent).
 std::vector<double> least_squares(const Matrix& kernels, const View& matrix, const double* goal, double cutoff,
                                   Monitor& monitor);
 
@@ -45,7 +45,7 @@ std::vector<double> least_squares(const Matrix& kernels, const View& matrix, con
 struct NormalSolution {
   std::vector<double> solution;
   std::vector<double> inverse;  // (P, P)
-  double smallest;              // on the diagonal of R: how far the columns are from depending on each other
+  double smallest;              // smallest diagonal entry of R: near 0, columns are dependent
 };
 NormalSolution normal_solution(const Matrix& kernels, const View& matrix, const double* goal, Monitor& monitor);
 
@@ -55,7 +55,7 @@ std::vector<double> leading_errors(const Matrix& kernels, const View& matrix, co
 // The direction in which a matrix is smallest.
 struct SmallestDirection {
   std::vector<double> vector;  // of length 1
-  double smallest;             // singular value, which is the one of that direction
+  double smallest;             // singular value of that direction
   double largest;
 };
 SmallestDirection smallest_direction(const Matrix& kernels, const View& matrix, Monitor& monitor);
@@ -67,7 +67,7 @@ struct Eigen {
 };
 Eigen symmetric_eigen(const View& matrix, Monitor& monitor);
 
-// The complex roots of c[0] + c[1] x + ... + c[n] x^n, c[n] != 0; those of multiple roots lie around them.
+// The complex roots of c[0] + c[1] x + ... + c[n] x^n, c[n] != 0; approximations of a multiple root lie around it.
 struct Roots {
   std::vector<double> real;
   std::vector<double> imaginary;

@@ -9,7 +9,7 @@
 namespace symseed {
 namespace {
 
-// So many prefixes are remembered at a time (and those of one row always): as many as a core's own cache holds.
+// Most prefixes remembered at a time (and always those of one row): as many as fit into a core's cache.
 constexpr std::size_t kMostPrefixes = 4096;
 
 int in_whole_vectors(int count) { return (count + kWidth - 1) / kWidth * kWidth; }
@@ -37,8 +37,8 @@ Lstm<Real>::Lstm(const LstmShape& shape, std::uint64_t seed)
   parameters_.resize(size);
   first_.resize(size);
   second_.resize(size);
-  // Glorot and Bengio's uniform distribution, for the output layer and between layers: with zeros there, no gradient
-  // would ever reach the layers below. The first layer's kernels are zero, so nothing comes through at first.
+  // Glorot and Bengio's uniform distribution for the output layer and between layers: with zeros there, no gradient
+  // would reach the layers below. The kernels of the first layer are zero, so the network has no effect at first.
   Rng rng(seed, 0, 0);
   const auto draw = [&](const Block& block, int columns_per_unit, int real_columns, int inputs, int outputs) {
     const double bound = std::sqrt(6.0 / (inputs + outputs));
@@ -57,9 +57,9 @@ Lstm<Real>::Lstm(const LstmShape& shape, std::uint64_t seed)
   }
 }
 
-// Rows on their way through the network; one per thread. Many rows begin alike, and most do once a policy has settled:
-// prefixes are the nodes of a tree, and the network runs once for each. In training a node also keeps what the way back
-// needs, and what the rows through it add to the objective, so that the way back goes through each node once as well.
+// Rows passing through the network; one runner per thread. Many rows have a common beginning, most of them once a
+// policy has converged: prefixes are the nodes of a tree, and the network runs once for each. In training, a node also
+// stores what the backward pass needs, and the objective of the rows through it, so the backward pass visits it once.
 template <class Real>
 class Lstm<Real>::Runner {
  public:
@@ -81,7 +81,7 @@ class Lstm<Real>::Runner {
   }
 
   Walker& walker() { return walker_; }
-  // Whether another row can be walked along without forgetting those before it.
+  // Whether another row fits without dropping earlier ones.
   bool has_room() const { return used_ + longest_ < kMostPrefixes; }
   void reset() {
     if (!has_room()) clear();
@@ -90,8 +90,8 @@ class Lstm<Real>::Runner {
     node_ = 0;
   }
 
-  // Runs the network at the walker's position; gives unnormalised probabilities, 0 where a token is not allowed, and
-  // keeps their sum. False where nothing is allowed.
+  // Runs the network at the walker's position; gives unnormalised probabilities, 0 for tokens that are not allowed, and
+  // stores their sum. False if nothing is allowed.
   bool look() {
     const std::size_t known = children_[node_ * kinds_ + previous_];
     node_ = known != 0 ? known : compute();
@@ -106,7 +106,7 @@ class Lstm<Real>::Runner {
   const Real* weights() const { return weights_.data() + node_ * outputs_; }
   const Real* relative() const { return relative_.data() + node_ * outputs_; }
   Real total() const { return totals_[node_]; }
-  // log of the normalised probability, also where the probability itself is too small to be a number.
+  // Logarithm of the normalised probability, even if the probability itself underflows.
   double log_probability(Token token) const {
     return static_cast<double>(relative()[token]) - elementary::log(static_cast<double>(total()));
   }
@@ -121,14 +121,14 @@ class Lstm<Real>::Runner {
     return elementary::log(total_weight) - sum / total_weight;
   }
 
-  // Adds weight * log p(token) + entropy * H, here where the network has just looked.
+  // Adds weight * log p(token) + entropy * H at the position where the network ran last.
   void add_objective(Token token, double weight, double entropy) {
     log_weights_[node_ * outputs_ + token] += weight;
     log_totals_[node_] += weight;
     entropies_[node_] += entropy;
   }
 
-  // Adds the objective's gradient, and forgets the rows.
+  // Adds the objective's gradient, and drops the rows.
   void go_back(std::vector<Real>& out) {
     grad_logits_.resize(outputs_);
     grad_z_.resize(4 * units_);
@@ -139,7 +139,7 @@ class Lstm<Real>::Runner {
     const std::size_t last_blocks = layers_ * 3;
     Real* output = out.data() + lstm_.blocks_[last_blocks].offset;
     Real* output_bias = out.data() + lstm_.blocks_[last_blocks + 1].offset;
-    // What follows a prefix was made after it.
+    // Nodes after a prefix were made later.
     for (std::size_t at = used_; at-- > 1;) {
       const std::size_t last = parents_[at];
       node_ = at;
@@ -174,7 +174,7 @@ class Lstm<Real>::Runner {
   }
 
  private:
-  // What the network sees at one position: tokens, T where there is none.
+  // Inputs of the network at one position: tokens, T for "none".
   struct Seen {
     std::size_t parent;
     std::size_t sibling;
@@ -182,7 +182,7 @@ class Lstm<Real>::Runner {
     Real open;
   };
 
-  // Forgets all prefixes. Node 0 is "before the first look".
+  // Drops all prefixes. Node 0 is the one before the first run of the network.
   void clear() {
     used_ = 0;
     add_node(0);
@@ -220,7 +220,7 @@ class Lstm<Real>::Runner {
     entropies_.resize(nodes);
   }
 
-  // Runs the network at a prefix that is new, and returns its node.
+  // Runs the network at a new prefix, and returns its node.
   std::size_t compute() {
     const std::size_t from = node_;
     const std::size_t to = add_node(from);
@@ -247,7 +247,7 @@ class Lstm<Real>::Runner {
     transposed_.resize(lstm_.parameters_.size());
     for (std::size_t i = 0; i < lstm_.blocks_.size(); ++i) {
       const Block& block = lstm_.blocks_[i];
-      if (i == 0 || block.rows == 1) continue;  // no gradient of tokens, or by a bias
+      if (i == 0 || block.rows == 1) continue;  // tokens and biases pass no gradient on
       Real* to = transposed_.data() + block.offset;
       for (std::size_t row = 0; row < block.rows; ++row) {
         for (std::size_t column = 0; column < block.columns; ++column) {
@@ -292,7 +292,7 @@ class Lstm<Real>::Runner {
     });
   }
 
-  // Fills the weights of a node and returns their sum, 0 where nothing is allowed.
+  // Fills the weights of a node and returns their sum, 0 if nothing is allowed.
   Real weigh(std::size_t node) {
     Real* weights = weights_.data() + node * outputs_;
     std::copy_n(lstm_.part(layers_ * 3 + 1), outputs_, weights);
@@ -314,7 +314,7 @@ class Lstm<Real>::Runner {
     return total;
   }
 
-  // Of a node's sum of weight * log p(token) + entropy * H: d log p(token) = one(token) - p; d H = -p (log p + H).
+  // Gradient of the sum of weight * log p(token) + entropy * H: d log p(token) = one(token) - p; d H = -p (log p + H).
   void logits_gradient() {
     const double total_weight = static_cast<double>(total());
     const double log_total = elementary::log(total_weight);
@@ -333,23 +333,23 @@ class Lstm<Real>::Runner {
   const RecurrentKernels<Real>& kernels_;
   Walker walker_;
   bool keeps_;
-  std::size_t longest_;  // row
-  std::size_t kinds_;    // of a last token: T, and none
+  std::size_t longest_;  // length of a row
+  std::size_t kinds_;    // number of last tokens: T, and none
   std::size_t units_, outputs_, layers_;
-  std::size_t node_ = 0;  // where the network has last looked
-  Token previous_ = 0;    // the token taken since then
+  std::size_t node_ = 0;  // at which the network ran last
+  Token previous_ = 0;    // the token added since then
   std::vector<double> prior_;
-  std::size_t used_ = 0;  // nodes
+  std::size_t used_ = 0;  // number of nodes
   std::vector<std::uint32_t> parents_;
   std::vector<std::uint32_t> children_;            // (nodes, kinds); 0: not seen yet
   std::vector<Real> cells_, hidden_;               // (nodes, layers, units)
   std::vector<Real> relative_, weights_, totals_;  // (nodes, outputs): logits less the largest, exp; (nodes,)
-  // In training one for each node, otherwise the newest only.
+  // In training one for each node, otherwise only the newest.
   std::vector<Real> gates_, tanh_cells_;
   std::vector<Seen> seen_;
   // In training only.
   std::vector<double> log_weights_, log_totals_, entropies_;  // (nodes, outputs); (nodes,)
-  std::vector<Real> transposed_;                              // the kernels that gradients go back through
+  std::vector<Real> transposed_;                              // the kernels of the backward pass
   std::vector<Real> grad_hidden_, grad_cell_;                 // (nodes, layers, units)
   std::vector<Real> grad_logits_, grad_z_, grad_last_, grad_below_;
 };

@@ -1,9 +1,8 @@
-// The policy: an LSTM over a prefix that says how likely each next token is.
+// The policy: an LSTM that reads a prefix and gives the probability of each next token.
 //
-// At each position it sees the parent and the left sibling of the token to come (on request also the token before it
-// and the number of open arguments), adds the priors of the rules, and gives a distribution over the tokens that the
-// walker allows. The first layer's kernels begin at zero and nothing above them matters then, so the first policy is
-// exactly the priors.
+// At each position its inputs are the parent and the left sibling of the next token (on request also the token before
+// it and the number of open arguments). It adds the priors of the rules, and gives a distribution over the tokens that
+// the walker allows. The kernels of the first layer begin at zero, so the first policy is exactly the priors.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +31,8 @@ struct Block {
   std::size_t columns;
 };
 
-// What is to be made larger: sum_i weight[i] log p(row i) + sum_i entropy[i] sum_t decay^t H_t(row i), with H_t the
-// entropy of the distribution at position t.
+// The objective of a training step: sum_i weight[i] log p(row i) + sum_i entropy[i] sum_t decay^t H_t(row i), with H_t
+// the entropy of the distribution at position t.
 struct Objective {
   const double* weight;   // (N,)
   const double* entropy;  // (N,)
@@ -57,15 +56,15 @@ class Lstm {
   std::int64_t& steps() { return steps_; }
   std::int64_t steps() const { return steps_; }
 
-  // Draws rows as `symseed::sample` does, a stream per row. A row that finds no way in `tries` walks has length 0.
+  // Draws rows like `symseed::sample`, with one stream per row. A row with dead ends in `tries` walks has length 0.
   void sample(const RecurrentKernels<Real>& kernels, const Rules& rules, std::size_t count, std::uint64_t seed,
               std::uint64_t step, int tries, int threads, Monitor& monitor, Token* tokens, std::int32_t* lengths) const;
 
-  // log p of each row, -inf where the rules do not allow it, and the entropies along it (N, L), 0 after its end.
+  // log p of each row, -inf if the rules forbid it, and the entropies along it (N, L), 0 after its end.
   void log_probabilities(const RecurrentKernels<Real>& kernels, const Rules& rules, const Rows& rows, Monitor& monitor,
                          double* log_probability, double* entropy) const;
 
-  // The objective's gradient by the parameters. Rows that the rules do not allow count as weight 0.
+  // The objective's gradient by the parameters. Rows that the rules forbid have weight 0.
   std::vector<Real> gradient(const RecurrentKernels<Real>& kernels, const Rules& rules, const Rows& rows,
                              const Objective& objective, Monitor& monitor) const;
 
@@ -77,10 +76,10 @@ class Lstm {
   const Real* part(std::size_t block) const { return parameters_.data() + blocks_[block].offset; }
 
   LstmShape shape_;
-  int units_;                  // H in whole vectors; the units beyond it stay at zero
-  int outputs_;                // T in whole vectors
-  int inputs_;                 // of the first layer
-  std::vector<Block> blocks_;  // of each layer: input kernel, recurrent kernel, bias; then output kernel and bias
+  int units_;                  // H rounded up to whole vectors; additional units stay zero
+  int outputs_;                // T rounded up to whole vectors
+  int inputs_;                 // inputs of the first layer
+  std::vector<Block> blocks_;  // each layer's input kernel, recurrent kernel, bias; then output kernel and bias
   std::vector<Real> parameters_;
   std::vector<Real> first_;
   std::vector<Real> second_;

@@ -1,15 +1,15 @@
 // exp, log, sin, atan, erf, ... over vectors, without branches.
 //
-// Coefficients are printed by minimax.py. Each function is good to 2 ulp (tan, tanh and those by way of log1p or a
-// root: 4) on the arguments that it takes; for the others it gives NaN, and the caller asks elementary.hpp for those
-// lanes (kernels.cpp).
+// Coefficients are printed by minimax.py. Each function is accurate to 2 ulp (4 ulp for tan, tanh and those that use
+// log1p or a root) on the stated arguments; for others it gives NaN, and the caller uses elementary.hpp for those lanes
+// (kernels.cpp).
 #pragma once
 
 #include "vector.hpp"
 
 namespace symseed::SYMSEED_ISA {
 
-// Adding it to |t| < 2^51 rounds t to an integer, which then stands in the low bits of the sum.
+// Adding it to |t| < 2^51 rounds t to an integer, which is then in the low bits of the sum.
 inline constexpr double kRound = 0x1.8p52;
 inline constexpr double kLn2High = 0x1.62e42feep-1;  // 32 bits, so that n * kLn2High is exact
 inline constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
@@ -38,7 +38,7 @@ inline constexpr double kSin[] = {-0x1.5555555555555p-3, 0x1.1111111110bb1p-7,  
 inline constexpr double kLog[] = {0x1.5555555555558p-1, 0x1.9999999995273p-2, 0x1.2492492dfd86cp-2,
                                   0x1.c71c62d5e53e0p-3, 0x1.7462b91b8df65p-3, 0x1.39fdcceb4bb45p-3,
                                   0x1.2b5f68a50d903p-3};
-// pi / 2 in pieces of 33 bits and a rest: a multiple below 2^20 of each piece is exact.
+// pi / 2 in pieces of 33 bits and a remainder: a multiple below 2^20 of each piece is exact.
 inline constexpr double kHalfPi[] = {0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69, 0x1.b839a252049c1p-104};
 
 inline constexpr double kPi = 0x1.921fb54442d18p+1;
@@ -59,7 +59,7 @@ inline constexpr double kErfc[] = {0x1.6e9827d229d13p-3,   -0x1.4e102b9cf85a5p-2
                                    0x1.17c83e8b6fa86p-8,   0x1.7310ac59cd968p-11, -0x1.390adfbd6db1fp-11,
                                    0x1.7b11cc54ccd98p-15,  0x1.0d26f8053ac47p-14, -0x1.9e12371f71c77p-17,
                                    -0x1.0dbdbbb7c9054p-17, 0x1.1c7d152b64db7p-21};
-// 1 / log(2), 1 / log(10) and log10(2), the first 32 bits and the rest: products of 21 bits with the first are exact.
+// 1 / log(2), 1 / log(10) and log10(2), each as 32 bits and a remainder: products of 21 bits with the first are exact.
 inline constexpr double kLog2e[] = {0x1.71547652p+0, 0x1.705fc2eefa200p-33};
 inline constexpr double kLog10e[] = {0x1.bcb7b152p-2, 0x1.b9438ca9aadd5p-36};
 inline constexpr double kLog10Of2[] = {0x1.3441350ap-2, -0x1.0c0219dc1da99p-39};
@@ -129,7 +129,7 @@ struct Logarithm {
 
 [[gnu::always_inline]] inline Logarithm log_in_parts(Vec x) {
   constexpr std::uint64_t kRootHalf = 0x3fe6a09e00000000u;
-  // k is made a double by way of the mantissa of 2^52.
+  // k becomes a double through the mantissa of 2^52.
   const Bits offset = bits(x) - kRootHalf;
   const Bits biased = (offset + 0x3ff0000000000000u) >> 52;
   const Vec k = from_bits(biased | 0x4330000000000000u) - (0x1p52 + 1023.0);
@@ -147,7 +147,7 @@ struct Logarithm {
   return choose(x >= 0x1p-1022, result, splat(kNan));
 }
 
-// Finite x > -1: the logarithm of 1 + x as rounded, and of what the rounding lost.
+// Finite x > -1: the logarithm of 1 + x as rounded, plus a correction for the rounding.
 [[gnu::always_inline]] inline Vec log1p(Vec x) {
   const Vec whole = 1.0 + x;
   const Vec part = whole - 1.0;
@@ -175,7 +175,7 @@ inline constexpr double kOne[] = {1.0, 0.0};
 [[gnu::always_inline]] inline Vec log2(Vec x) { return log_to_base(x, kOne, kLog2e); }
 [[gnu::always_inline]] inline Vec log10(Vec x) { return log_to_base(x, kLog10Of2, kLog10e); }
 
-// Beyond this, where the square overflows, asinh and acosh are the logarithm of 2 x.
+// Beyond this, asinh and acosh are the logarithm of 2 x, because the square would overflow.
 inline constexpr double kLargeArea = 0x1p500;
 
 // Every x.
@@ -243,8 +243,8 @@ inline constexpr double kLargeArea = 0x1p500;
   return choose(m < 0x1p52, nearest - choose(nearest > x, splat(1.0), Vec{}), x);
 }
 
-// a - b floor(a / b), rounded once, with the sign of b; where the quotient is below 2^52 and nothing is very large or
-// small. The quotient may be one too large after rounding; its product with b is taken off in two parts, exactly
+// a - b floor(a / b), rounded once, with the sign of b; for quotients below 2^52, and arguments that are not very large
+// or small. After rounding, the quotient may be one too large; its product with b is subtracted exactly in two parts
 // (Dekker).
 [[gnu::always_inline]] inline Vec modulo(Vec a, Vec b) {
   constexpr double kSplit = 0x1p27 + 1.0;
@@ -276,7 +276,7 @@ struct Turned {
 [[gnu::always_inline]] inline Turned less_half_pi(Vec x) {
   const Vec shifted = x * 0x1.45f306dc9c883p-1 + kRound;  // x / (pi/2)
   const Vec n = shifted - kRound;
-  // The first product is taken off exactly; what the second one rounds away is given to the third.
+  // The first product is subtracted exactly; the rounding of the second is added to the third.
   const Vec first = x - n * kHalfPi[0];
   const Vec second = first - n * kHalfPi[1];
   const Vec lost = (first - second) - n * kHalfPi[1];
@@ -289,8 +289,8 @@ struct Turned {
   return r + r * (z * polynomial<6>(z, kSin));
 }
 
-// sin(rest + quadrant pi/2); NaN where |x| is too large. In odd quadrants that is cos(rest) = 1 - 2 sin(rest/2)^2, up
-// to its sign, so that one polynomial does for both.
+// sin(rest + quadrant pi/2); NaN if |x| is too large. In odd quadrants it is cos(rest) = 1 - 2 sin(rest/2)^2, up to its
+// sign, so one polynomial serves both.
 [[gnu::always_inline]] inline Vec sin_of_turned(Vec x, Vec rest, Bits quadrant) {
   const Vec half_if_odd = from_bits(0x3ff0000000000000u - ((quadrant & kLowBit) << 52));
   const Vec s = sin_of_rest(rest * half_if_odd);
@@ -324,7 +324,7 @@ struct Turned {
   return choose(absolute(x) <= 0x1p20, tan_of_turned(less_half_pi(x)), splat(kNan));
 }
 
-// The derivative of log gamma(x): by its series at 10 and beyond, where steps of 1 lead, and below 1/2 by reflection.
+// The derivative of log gamma(x): by its series from 10 on, reached by steps of 1, and below 1/2 by reflection.
 [[gnu::always_inline]] inline Vec digamma(Vec x) {
   constexpr double kSeries[] = {-1.0 / 12.0, 1.0 / 120.0, -1.0 / 252.0, 1.0 / 240.0, -1.0 / 132.0, 691.0 / 32760.0};
   const auto is_reflected = x < 0.5;

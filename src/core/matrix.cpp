@@ -1,5 +1,4 @@
-// The matrices' arithmetic of one instruction set; the build compiles this file once per set (SYMSEED_ISA,
-// SYMSEED_LANES).
+// Matrix arithmetic of one instruction set; the build compiles this file once per set (SYMSEED_ISA, SYMSEED_LANES).
 #include "matrix.hpp"
 
 #include "vector.hpp"

@@ -1,8 +1,7 @@
-// The arithmetic of matrices, compiled per instruction set like the kernels: the loops that linear.cpp spends its time
-// in.
+// Matrix arithmetic, compiled per instruction set like the kernels: the loops in which linear.cpp spends its time.
 //
-// Each sum has one order, whatever the instruction set: those of a product run from the first term to the last, those
-// of `dot` in eight lanes. So all instruction sets give the same bits.
+// Each sum has one order on every instruction set: sums of a product run from the first term to the last, those of
+// `dot` in eight lanes. All instruction sets therefore give the same bits.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +12,14 @@ inline constexpr std::size_t kMostTileRows = 8;
 inline constexpr std::size_t kMostTileColumns = 16;
 
 struct Matrix {
-  // A tile of a product is summed up in registers: so many rows, and so many columns.
+  // Rows and columns of a tile, the part of a product that is summed in registers.
   std::size_t tile_rows;
   std::size_t tile_columns;
-  // tile += a b over `depth` terms, the first one first. For each term `a` has a tile's rows, `b` its columns.
+  // tile += a b over `depth` terms, in order. For each term, `a` has the tile's rows and `b` its columns.
   void (*add_tile)(const double* a, const double* b, std::size_t depth, double* tile);
   // The same for a tile of one row.
   void (*add_row)(const double* a, const double* b, std::size_t depth, double* tile);
-  // The sum of a[i] * b[i], i % 8 being its lane; `count` is a multiple of kGroup, 8, here and below.
+  // The sum of a[i] * b[i], in lane i % 8; `count` is a multiple of kGroup, 8, here and below.
   double (*dot)(const double* a, const double* b, std::size_t count);
   // to += factor * from.
   void (*add_scaled)(double* to, double factor, const double* from, std::size_t count);

@@ -64,7 +64,7 @@ def erfc_factor(t: mp.mpf) -> mp.mpf:
 
 
 def in_two(value: mp.mpf, bits: int) -> tuple[float, float]:
-    """Return the first bits of a number, and the rest."""
+    """Return the first bits of a number, and the remainder."""
     scale = mp.mpf(2) ** (bits - 1 - mp.floor(mp.log(value, 2)))
     first = mp.nint(value * scale) / scale
     return float(first), float(value - first)

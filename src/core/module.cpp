@@ -1,5 +1,5 @@
-// The module `_core`: what belongs to the process, and the order in which the parts are bound. `_core.pyi` is the
-// manual; argument checks of the bindings guard memory, Python's give the sentences.
+// The module `_core`: what belongs to the whole process, and the order in which the parts are bound. `_core.pyi` is the
+// manual; argument checks of the bindings guard memory, those of Python give the messages.
 #include "bind.hpp"
 
 namespace symseed {
@@ -11,7 +11,7 @@ nb::tuple bind_instruction_sets() {
   return nb::tuple(out);
 }
 
-// What the interpreter keeps for itself goes last, before its lock. The module may be loaded again; the watch stays.
+// The interpreter's own objects are released last, before its lock. If the module is loaded again, the watch stays.
 void watch_interpreter() {
   const nb::dict kept = nb::borrow<nb::dict>(PyInterpreterState_GetDict(PyInterpreterState_Get()));
   if (kept.contains("symseed._core")) return;
@@ -24,7 +24,7 @@ void watch_interpreter() {
 NB_MODULE(_core, m) {
   using namespace symseed;
   m.doc() = "Native core of symseed; see _core.pyi.";
-  // Objects that live until the interpreter ends are no leak worth a page of warnings.
+  // Objects that live until the interpreter ends are not leaks that deserve a page of warnings.
   nb::set_leak_warnings(false);
   watch_interpreter();
   bind_vocabulary(m);

@@ -1,15 +1,15 @@
 // The operators: name, arity, complexity, action on dimensions, value and derivative of each. The one definition;
 // Python reads this table.
 //
-// To add one: write its struct, and append its name to the list below. `value` works on vectors; where it gives NaN for
-// arguments that the operator does take, `exact` says what it is (elementary.hpp). `slope` is the partial derivative by
-// each argument, given the arguments and the value. `inverse` is the argument that gives a wanted value, on its
-// principal branch, NaN where there is none (`inverse_a` and `inverse_b` also know the other argument); an operator
-// without it has no inverse. Complexities are those of the authors' released code where it has the operator.
+// To add one: write its struct, and append its name to the list below. `value` works on vectors; if it gives NaN for
+// arguments in the operator's domain, `exact` computes the value (elementary.hpp). `slope` is the partial derivative by
+// each argument, given the arguments and the value. `inverse` is the argument that gives a desired value, on its
+// principal branch, NaN if there is none (`inverse_a` and `inverse_b` also get the other argument); an operator
+// without it has no inverse. Complexities are those of the authors' released code if it has the operator.
 #pragma once
 
-// Every operator by the name of its struct; its opcode is its place here. A macro, because the labels to which
-// kernels.cpp jumps can only be made from text.
+// Every operator by the name of its struct; its opcode is its index here. A macro, because the jump labels of
+// kernels.cpp can only be made from text.
 // clang-format off
 #define SYMSEED_OPERATORS(X)                                                                                       \
   X(Add) X(Sub) X(Mul) X(Div) X(Pow) X(Min) X(Max) X(Sin) X(Cos) X(Tan) X(Exp) X(Log) X(Sqrt) X(Square) X(Cube)    \
@@ -28,7 +28,7 @@ inline constexpr int kOperatorCount = static_cast<int>(Opcode::count);
 
 }  // namespace symseed
 
-// The structs themselves, for files that say with which vectors they compute; all others need their number only.
+// The structs, for files that are compiled per instruction set; all others need only the number of operators.
 #ifdef SYMSEED_ISA
 
 #include <tuple>
@@ -220,7 +220,7 @@ struct Tanh {
   static Vec inverse(Vec wanted) { return 0.5 * log((1.0 + wanted) / (1.0 - wanted)); }
 };
 struct Sigmoid {
-  // exp(-a) may overflow or underflow where the value does neither.
+  // exp(-a) may overflow or underflow although the value does not.
   static constexpr bool hides_flags = true;
   static constexpr const char* name = "sigmoid";
   static constexpr int arity = 1, complexity = 4;
@@ -389,7 +389,7 @@ struct Sign {
   static Vec slope(Vec, Vec) { return splat(0.0); }
 };
 struct Step {
-  // 1 above 0, else 0: also at 0.
+  // 1 above 0, otherwise 0; 0 at 0.
   static constexpr const char* name = "step";
   static constexpr int arity = 1, complexity = 2;
   static constexpr Action action = kCompared;
@@ -463,7 +463,7 @@ struct Greater {
   static Vec slope_b(Vec, Vec, Vec) { return splat(0.0); }
 };
 struct Cond {
-  // b where a is above 0, else 0.
+  // b if a is above 0, otherwise 0.
   static constexpr const char* name = "cond";
   static constexpr int arity = 2, complexity = 2;
   static constexpr Action action = kChosen;
@@ -472,7 +472,7 @@ struct Cond {
   static Vec slope_b(Vec a, Vec, Vec) { return Step::value(a); }
 };
 struct Unless {
-  // 0 where a is above 0, else b.
+  // 0 if a is above 0, otherwise b.
   static constexpr const char* name = "unless";
   static constexpr int arity = 2, complexity = 2;
   static constexpr Action action = kChosen;

@@ -14,13 +14,13 @@
 
 namespace symseed {
 
-// Thrown out of a loop that was told to stop.
+// Thrown by a loop that was stopped.
 struct Interrupted : std::exception {
   const char* what() const noexcept override { return "interrupted"; }
 };
 
-// Asks the caller's `is_stop_wanted` at most every 20 ms, and only on the thread that made it; other threads see the
-// answer. Loops call `check` at least every few milliseconds.
+// Calls the caller's `is_stop_wanted` at most every 20 ms, and only on the thread that made it; other threads read the
+// result. Loops call `check` at least every few milliseconds.
 class Monitor {
  public:
   using Question = bool (*)();
@@ -91,11 +91,11 @@ void parallel_chunks(std::size_t count, std::size_t chunk, int threads, Monitor&
       others.emplace_back(loop_elsewhere);
       ++running;
     } catch (const std::system_error&) {
-      break;  // No more threads to be had: those there are do the work.
+      break;  // No more threads are available: the others do the work.
     }
   }
   guarded(loop);
-  // Nothing is left to begin, but others may have long to go, and only this thread can hear of a signal.
+  // All chunks have begun, but others may take long, and only this thread can notice a signal.
   guarded([&] {
     std::unique_lock lock(mutex);
     while (running > 0) {

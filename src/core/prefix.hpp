@@ -1,4 +1,4 @@
-// Reading an expression in prefix order: where subtrees end, and where constants stand.
+// Structure of an expression in prefix order: where subtrees end, and where the constants are.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ inline int subtree_end(const std::uint8_t* arity, const Token* tokens, int start
   return position;
 }
 
-// The same of every subtree, in one pass.
+// The same for every subtree, in one pass.
 inline void subtree_ends(const std::uint8_t* arity, const Token* tokens, int length, int* ends) {
   for (int position = length; position-- > 0;) {
     int end = position + 1;

@@ -54,7 +54,7 @@ template <class Real>
   return *reinterpret_cast<const V<Real>*>(p);
 }
 
-// Numbers of the float formats that exp is made from.
+// Constants of exp for float and double.
 template <class Real>
 struct Format;
 template <>
@@ -73,7 +73,7 @@ struct Format<double> {
   static constexpr std::uint64_t one = 0x3ff0000000000000u;
 };
 
-// exp(x) for |x| <= limit; x beyond it counts as the limit.
+// exp(x) for |x| <= limit; a larger x counts as the limit.
 template <class Real>
 [[gnu::always_inline]] inline V<Real> exp_of(V<Real> x) {
   using F = Format<Real>;
@@ -107,7 +107,7 @@ void add(Real* z, const Real* row, int width) {
   for (int j = 0; j < width; j += kStep<Real>) at(z + j) += at(row + j);
 }
 
-// Kinds outputs at a time stay in registers while all inputs pass.
+// Kinds outputs at a time stay in registers during the loop over inputs.
 template <class Real, int Kinds>
 [[gnu::always_inline]] inline void add_product_block(Real* z, const Real* x, const Real* matrix, int inputs,
                                                      int width) {
@@ -129,7 +129,7 @@ void add_product(Real* z, const Real* x, const Real* matrix, int inputs, int wid
   for (; j < width; j += kStep<Real>) add_product_block<Real, 1>(z + j, x, matrix + j, inputs, width);
 }
 
-// Four sums a lane, so that additions need not wait for one another; their order is the same for every lane count.
+// Four sums per lane, so that additions do not wait for one another; their order is the same for every lane count.
 template <class Real>
 void product(Real* out, const Real* x, const Real* matrix, int inputs, int width) {
   constexpr int kSums = 4;
@@ -157,7 +157,7 @@ void cell(Real* z, const Real* last_cell, Real* new_cell, Real* tanh_cell, Real*
   for (int j = 0; j < hidden; j += kStep<Real>) {
     const V<Real> input = sigmoid_of<Real>(at(z + j));
     const V<Real> candidate = tanh_of<Real>(at(z + hidden + j));
-    // The forget gate begins open: 1 is added to its input.
+    // The forget gate begins open, because 1 is added to its input.
     const V<Real> forget = sigmoid_of<Real>(at(z + 2 * hidden + j) + static_cast<Real>(1));
     const V<Real> out = sigmoid_of<Real>(at(z + 3 * hidden + j));
     const V<Real> state = forget * at(last_cell + j) + input * candidate;

@@ -10,7 +10,7 @@ namespace symseed {
 
 inline constexpr int kWidth = 16;
 
-// What one step of Adam uses (Kingma and Ba 2015); `rate` has the corrections for the start in it.
+// Constants of one step of Adam (Kingma and Ba 2015); `rate` includes the bias corrections.
 template <class Real>
 struct AdamStep {
   Real rate;
@@ -32,13 +32,13 @@ struct RecurrentKernels {
   // One LSTM cell of `hidden` units. In: gate inputs z (4 * hidden: input, candidate, forget, output) and the last
   // cell. Out: the gates' activations in place of z, the new cell, its tanh, and the output.
   void (*cell)(Real* z, const Real* last_cell, Real* new_cell, Real* tanh_cell, Real* output, int hidden);
-  // Its derivative. In: what `cell` saw and made, the gradients of its output and of its new cell. Out: the gradient of
-  // z, and in place of the new cell's gradient that of the last cell.
+  // Its derivative. In: inputs and results of `cell`, the gradients of its output and of its new cell. Out: the
+  // gradient of z, and the gradient of the last cell in place of that of the new cell.
   void (*cell_backward)(const Real* gates, const Real* last_cell, const Real* tanh_cell, const Real* grad_output,
                         Real* grad_cell, Real* grad_z, int hidden);
   // values = exp(values), for values of at most 0; below -80 (float) or -700 (double) it gives 0.
   void (*exponential)(Real* values, int width);
-  // One step uphill.
+  // One step of gradient ascent.
   void (*adam)(Real* parameter, Real* first, Real* second, const Real* gradient, std::size_t count,
                const AdamStep<Real>& step);
 };

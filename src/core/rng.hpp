@@ -1,13 +1,13 @@
 // Randomness by counting: one stream per (seed, step, row), so any number of threads gives the same answer.
 //
-// The k-th number of a stream is a hash of k under the stream's 128-bit key: nothing is shared, nothing is carried.
+// The k-th number of a stream is a hash of k under the stream's 128-bit key, so streams share no state.
 #pragma once
 
 #include <cstdint>
 
 namespace symseed {
 
-// David Stafford's 13th variant of the MurmurHash3 finaliser: a bijection of 64 bits in which every bit counts.
+// David Stafford's 13th variant of the MurmurHash3 finaliser: a bijection of 64 bits in which every bit matters.
 inline std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
@@ -20,7 +20,7 @@ class Rng {
       : offset_(mix(mix(mix(seed + kGolden) + step) + row)),
         key_(mix(mix(row + kGolden) ^ mix(seed) ^ (step * kGolden))) {}
 
-  // `mix` with the second half of the key put in between its two multiplications.
+  // `mix` with the second half of the key mixed in between its two multiplications.
   std::uint64_t next() {
     std::uint64_t x = offset_ + kGolden * ++count_;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

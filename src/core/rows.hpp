@@ -1,4 +1,4 @@
-// What the native part works on: a library's tokens, rows of a population, and samples of data.
+// The data of the native part: a library's tokens, rows of a population, and samples.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace symseed {
 
-// What stands in a row after its end.
+// Fills a row after its end.
 inline constexpr Token kPad = 65535;
 
 class Function;
@@ -22,9 +22,9 @@ class Function;
 struct Vocabulary {
   std::vector<std::uint8_t> kind;                         // opcode, or one of kVariable ... kFunction
   std::vector<std::uint8_t> arity;                        // 0, 1 or 2
-  std::vector<std::int32_t> variable;                     // column of a variable, else 0
-  std::vector<double> value;                              // value of a literal, else 0
-  std::vector<std::shared_ptr<const Function>> function;  // (T,): of the user's own operators, else null
+  std::vector<std::int32_t> variable;                     // column of a variable, otherwise 0
+  std::vector<double> value;                              // value of a literal, otherwise 0
+  std::vector<std::shared_ptr<const Function>> function;  // (T,): of a user's operator, otherwise null
 
   std::size_t size() const { return kind.size(); }
   bool operator==(const Vocabulary&) const = default;
@@ -51,7 +51,7 @@ struct Rows {
   }
 };
 
-// Memory that begins at a whole cache line, so that no vector of eight numbers stands in two of them.
+// Memory aligned to cache lines, so that no vector of eight numbers crosses two of them.
 template <class T>
 struct LineAllocator {
   using value_type = T;
@@ -66,11 +66,11 @@ struct LineAllocator {
 };
 using Lines = std::vector<double, LineAllocator<double>>;
 
-// Points per block: results of a block stay in the first-level cache.
+// Points per block, so that the results of a block stay in the first-level cache: chosen by hand.
 inline constexpr int kBlock = 256;
 
-// A dataset's own copy, by column, padded to whole groups of points. Padding repeats the last point with weight 0, so
-// that it never fails where the data do not and adds nothing to a sum.
+// The core's own copy of a dataset, by column, padded to whole groups of points. Padding repeats the last point with
+// weight 0, so that it fails only if the data do, and adds nothing to a sum.
 struct Samples {
   Samples(std::size_t count, std::size_t columns_per_point)
       : points(count),
@@ -89,7 +89,7 @@ struct Samples {
 
   const double* column(std::size_t variable) const { return columns.data() + variable * padded; }
   double* column(std::size_t variable) { return columns.data() + variable * padded; }
-  // Once all points are filled in.
+  // Call it when all points are filled in.
   void pad() {
     for (std::size_t v = 0; v < variables; ++v)
       std::fill(column(v) + points, column(v) + padded, column(v)[points - 1]);

@@ -54,7 +54,7 @@ const std::array<OperatorInfo, kOperatorCount>& operator_table() { return kInfo;
 double operator_value(int opcode, double a, double b) { return kValue[static_cast<std::size_t>(opcode)](a, b); }
 
 Failure flag_raised(int opcode, double a, double b) {
-  // Volatile, and called through a table: the compiler cannot move the operation past the two questions about flags.
+  // Volatile, and called through a table, so that the compiler cannot move the operation past the two checks of flags.
   const volatile double x = a;
   const volatile double y = b;
   std::feclearexcept(FE_ALL_EXCEPT);

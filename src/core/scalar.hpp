@@ -1,4 +1,4 @@
-// Operators one point at a time: the table that Python reads, and the IEEE flags that they raise.
+// Operators at one point: the table that Python reads, and the IEEE flags that they raise.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ struct OperatorInfo {
   const char* name;
   int arity;
   int complexity;
-  Action action;  // on physical dimensions
+  Action action;  // effect on physical dimensions
 };
 
 // In opcode order.
@@ -26,13 +26,13 @@ enum class Failure : std::uint8_t {
   overflow = 3,        // finite arguments, an infinite value
   underflow = 4,       // strict mode: a value too small for full precision
   loss_overflow = 5,   // every prediction is finite, the sum of squared errors is not
-  no_answer = 6,       // an operator of the user's own could not be computed
+  no_answer = 6,       // a user's operator could not be computed
 };
 
 // The operator's value.
 double operator_value(int opcode, double a, double b);
 
-// The gravest flag that the operator raises at this point ("inexact" does not count).
+// The most serious flag that the operator raises at this point ("inexact" is ignored).
 Failure flag_raised(int opcode, double a, double b);
 
 // Strict mode: the first flag among points whose values are all finite.

@@ -11,12 +11,12 @@ namespace {
 
 constexpr int kRankBits = 14;
 
-// Finds equal fingerprints within one batch: an open-addressed table of places in a growing list.
+// Finds equal fingerprints within one batch: an open-addressed table of indices into a growing list.
 class BatchIndex {
  public:
   explicit BatchIndex(std::size_t count) : table_(std::bit_ceil(count * 2 + 1), -1) {}
 
-  // The place in `keys` of a key equal to `key`, or -1; then `place` is what it gets.
+  // The index in `keys` of a key equal to `key`; -1 if there is none, and the key then gets `place`.
   std::ptrdiff_t find_or_add(const std::vector<Fingerprint>& keys, const Fingerprint& key, std::ptrdiff_t place) {
     std::size_t at = key.high;
     for (;; ++at) {
@@ -41,14 +41,14 @@ void for_each_constant(const Vocabulary& vocabulary, Row row, Visit visit) {
   }
 }
 
-// The rows of a population that a cache does not know, each of them once.
+// The rows of a population that are not in a cache, each of them once.
 struct FreshRows {
-  std::vector<std::ptrdiff_t> source;  // (N,): which of the fresh rows each row is, or -1 where it is known
-  std::vector<std::size_t> rows;       // (F,): where the first of equals stands
+  std::vector<std::ptrdiff_t> source;  // (N,): index among the fresh rows, or -1 if the row is in the cache
+  std::vector<std::size_t> rows;       // (F,): first of equal rows
   std::vector<Fingerprint> keys;       // (F,)
 };
 
-// Finds them, and writes what is known of the others; their constants only where there are any.
+// Finds them, and writes the results of the others; their constants only if there are any.
 FreshRows look_up(const Cache& cache, const Vocabulary& vocabulary, const Rows& rows, double* constants, double* error,
                   Outcome* outcome) {
   FreshRows fresh{std::vector<std::ptrdiff_t>(rows.count, -1), {}, {}};
@@ -148,7 +148,7 @@ std::size_t Cache::bytes() const {
 }
 
 // The improved raw estimator of Ertl 2017 ("New cardinality estimation algorithms for HyperLogLog sketches", eq. 14):
-// it has no bias at any size, where the original one is 2 % off at two to three rows per register.
+// it has no bias at any size, whereas the original has 2 % at two to three rows per register.
 std::size_t Cache::unique() const {
   if (!has_forgotten_) return size_;
   const double registers = static_cast<double>(ranks_.size());
@@ -158,7 +158,7 @@ std::size_t Cache::unique() const {
     if (rank > 0) sum += std::ldexp(1.0, -rank);
     empty += rank == 0;
   }
-  // sigma(x) = x + x^2 + 2 x^4 + 4 x^8 + ... of the share x of empty registers, which is below 1: one row was given up.
+  // sigma(x) = x + x^2 + 2 x^4 + 4 x^8 + ... of the share x of empty registers, which is below 1 after one dropped row.
   double power = empty / registers;
   double sigma = power;
   for (double factor = 1.0, last = -1.0; sigma != last; factor *= 2.0) {
@@ -195,7 +195,7 @@ void score(Cache& cache, const EvalOptions& options, const Vocabulary& vocabular
 
   std::vector<Token> tokens(count * stride);
   std::vector<std::int32_t> lengths(count);
-  // Without constants nobody looks at their values.
+  // Without constants, their values are not needed.
   std::vector<double> values(has_constants || fit ? count * stride : 0);
   for (std::size_t n = 0; n < count; ++n) {
     const std::size_t i = fresh.rows[n];
@@ -224,7 +224,7 @@ void score(Cache& cache, const EvalOptions& options, const Vocabulary& vocabular
   const auto held = cache.lock();
   cache.count(rows.count, count);
   for (std::size_t n = 0; n < count; ++n) {
-    if (cache.find(fresh.keys[n]) >= 0) continue;  // Another thread had the same row in hand, with the same result.
+    if (cache.find(fresh.keys[n]) >= 0) continue;  // Another thread has scored the same row, with the same result.
     fitted.clear();
     if (has_constants)
       for_each_constant(vocabulary, batch[n], [&](std::size_t j) { fitted.push_back(values[n * stride + j]); });

@@ -1,4 +1,4 @@
-// Scores that are computed once: a bounded cache from a row to its error, and scoring through it.
+// Scores computed once: a bounded cache from a row to its error, and scoring with it.
 #pragma once
 
 #include <mutex>
@@ -10,15 +10,15 @@
 
 namespace symseed {
 
-// Error, outcome and fitted constants by fingerprint: an open-addressed table in which a row stands in one of sixteen
-// places. It doubles as it fills, up to a number of bytes; from then on, a row whose places are all taken gets the one
-// that its own fingerprint names. Rows with more constants than an entry has room for are not kept.
+// Error, outcome and fitted constants by fingerprint: an open-addressed table in which a row has sixteen possible
+// places. It doubles as it fills, up to a number of bytes; from then on, a row whose places are all taken replaces the
+// one that its fingerprint selects. Rows with more constants than an entry has room for are not kept.
 //
-// Several threads may use it. Its lock is held while entries are looked at or changed, and never while rows are
-// computed: a function of the user's own, which is called then, may use the same cache.
+// Several threads may use it. Its lock is held while entries are read or changed, and never while rows are computed:
+// a user's function, which is called then, may use the same cache.
 class Cache {
  public:
-  // More than any row has.
+  // Most constants of a row: more than any row has.
   static constexpr std::size_t kMostConstants = std::size_t{1} << 15;
 
   Cache(std::size_t max_bytes, std::size_t constants_per_row);
@@ -26,32 +26,32 @@ class Cache {
   [[nodiscard]] std::unique_lock<std::mutex> lock() const { return std::unique_lock(mutex_); }
 
   struct Entry {
-    Fingerprint key{};  // all zero: nothing is kept here
+    Fingerprint key{};  // all zero: the entry is empty
     double error = 0.0;
     Outcome outcome;
 
     bool is_used() const { return key.low != 0; }
   };
-  // --- For whoever holds the lock.
-  // Asks the memory for the place of a row that is to be found soon.
+  // --- With the lock held.
+  // Prefetches the entry of a row that will be looked up soon.
   void prefetch(const Fingerprint& key) const { __builtin_prefetch(&entries_[place_of(key, 0)]); }
-  // The place of a row in `entries`, or -1.
+  // The index of a row in `entries`, or -1.
   std::ptrdiff_t find(const Fingerprint& key) const;
   const Entry& entry(std::ptrdiff_t place) const { return entries_[static_cast<std::size_t>(place)]; }
   const double* constants(std::ptrdiff_t place) const {
     return constants_.data() + static_cast<std::size_t>(place) * constants_per_row_;
   }
-  // Keeps a row that is not there yet; `fitted` holds its `count` constants in order.
+  // Adds a row that is not in the cache; `fitted` holds its `count` constants in order.
   void insert(const Fingerprint& key, double error, Outcome outcome, const double* fitted, std::size_t count);
 
-  // A batch of rows was scored, some of which had to be computed.
+  // Records that a batch of rows was scored, some of which were computed.
   void count(std::size_t asked, std::size_t evaluated);
 
-  // --- For everyone.
+  // --- Without the lock.
   struct Counts {
     std::size_t asked = 0;      // rows, repeats included
     std::size_t evaluated = 0;  // rows that were computed
-    std::size_t unique = 0;     // different ones: exact until the first is given up, then an estimate (error 0.8 %)
+    std::size_t unique = 0;     // different rows: exact until one is dropped, then an estimate (error 0.8 %)
   };
   Counts counts() const;
   std::size_t size() const;
@@ -77,8 +77,8 @@ class Cache {
   std::vector<double> constants_;  // (entries, constants_per_row)
 };
 
-// As `fit_constants` where settings are given (only then is `constants` written), else as `squared_errors`; equal rows
-// are computed once. `computed` says which rows were not known.
+// Like `fit_constants` if settings are given (only then is `constants` written), otherwise like `squared_errors`; equal
+// rows are computed once. `computed` tells which rows were not in the cache.
 void score(Cache& cache, const EvalOptions& options, const Vocabulary& vocabulary, const Rows& rows,
            const Samples& samples, const std::optional<FitSettings>& fit, int threads, Monitor& monitor,
            double* constants, double* error, Outcome* outcome, std::uint8_t* computed);

@@ -97,7 +97,7 @@ bool Variation::append_number(Rng& rng, Child& child) const {
   return true;
 }
 
-// A full tree: operators down to `height`, terminals there.
+// Appends a full tree: operators down to `height`, then terminals.
 void Variation::append_tree(Rng& rng, int height, Child& child) const {
   if (height == 0 || rules_.operators().empty()) return append_new(draw(rng, rules_.of_arity(0)), child);
   const Token op = draw(rng, rules_.operators());
@@ -105,7 +105,7 @@ void Variation::append_tree(Rng& rng, int height, Child& child) const {
   for (int argument = 0; argument < rules_.arity()[op]; ++argument) append_tree(rng, height - 1, child);
 }
 
-// Any token below the root, operators only above `least`, terminals only at `most`.
+// Appends a grown tree: any token below the root, but only operators above `least`, and only terminals at `most`.
 void Variation::append_grown(Rng& rng, int least, int most, Child& child) const {
   const std::size_t operators = rules_.operators().size();
   const std::size_t terminals = rules_.of_arity(0).size();
@@ -126,7 +126,7 @@ void Variation::append_of(Rng& rng, const Dimension& need, int height, int taken
   while (!walker_.is_complete()) {
     const double total = walker_.weights(weights_.data());
     if (total == 0.0) return;
-    // Operators above the height and terminals from there on, if there are any that fit.
+    // Operators above the height and terminals from there on, if there are any that are allowed.
     const bool wants_operator = walker_.depth() < height;
     double wanted = 0.0;
     for (std::size_t t = 0; t < count; ++t) {
@@ -220,7 +220,7 @@ Mutation Variation::draw_mutation(Rng& rng) const {
   double total = 0.0;
   for (const double weight : settings_.weights) total += weight;
   double rest = rng.uniform() * total;
-  // Rounding may leave a little of `rest` after the last weight: then the last that can be drawn is.
+  // Rounding may leave a little of `rest` after the last weight; then the last possible one is drawn.
   Mutation drawn = Mutation::subtree;
   for (int i = 0; i < kMutations; ++i) {
     if (settings_.weights[i] <= 0.0) continue;

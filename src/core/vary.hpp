@@ -1,8 +1,8 @@
 // Variation: (random source, parents) -> child. Operators of the paper's genetic programming, over prefix rows.
 //
 // A child that breaks a rule is made again, up to `retries` times, and then becomes a copy of its parent. Constants
-// move with their tokens; a new constant starts at 1. Where the rules have dimensions, which few changes keep, subtrees
-// are swapped for those of the same dimension, new ones are grown along the walker, and there are more retries.
+// move with their tokens; a new constant starts at 1. If the rules have dimensions, which few changes preserve,
+// subtrees are swapped for those of the same dimension, new ones are grown with the walker, and there are more retries.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ inline constexpr int kMutations = static_cast<int>(Mutation::twice) + 1;
 // A row that owns its arrays.
 struct Child {
   std::vector<Token> tokens;
-  std::vector<double> constants;  // empty where the library has none
+  std::vector<double> constants;  // empty if the library has none
 
   int length() const { return static_cast<int>(tokens.size()); }
   Row row() const { return {tokens.data(), constants.data(), length()}; }
@@ -32,7 +32,7 @@ struct VarySettings {
   double mutation = 0.5;   // probability that a row mutates
   int tournament = 5;      // rows drawn, the best of which becomes a parent; 0: each row is its own
   int new_depth = 3;       // greatest height of a new subtree
-  int retries = 0;         // times that a violating child is made again
+  int retries = 0;         // most times that a child that breaks a rule is made again
   double weights[kMutations] = {1, 1, 1, 1, 0, 0};  // relative probability of each Mutation
 };
 
@@ -47,44 +47,44 @@ class Variation {
         dimensions_(rules.dimensions()),
         weights_(rules.vocabulary().size()) {}
 
-  // The best of `size` rows drawn with replacement; the first drawn of equals.
+  // The best of `size` rows drawn with replacement; the first drawn of equal ones.
   static std::size_t tournament(Rng& rng, const double* reward, std::size_t count, int size);
 
-  // Swaps a subtree of each parent, neither of them whole. Each child is legal or a copy of its parent.
+  // Swaps a subtree of each parent, but never a whole parent. Each child is legal or a copy of its parent.
   void crossover(Rng& rng, Row first, Row second, Child& first_child, Child& second_child);
   void mutate(Rng& rng, Row parent, Mutation mutation, Child& child);
   Mutation draw_mutation(Rng& rng) const;
-  // A new tree of a height from `least` to `most`, full or grown; false where 100 of them broke a rule.
+  // A new tree of a height from `least` to `most`, full or grown; false if 100 of them broke a rule.
   bool random_tree(Rng& rng, int least, int most, Child& child);
   void copy(Row row, Child& child) const;
 
  private:
   bool is_legal(const Child& child) {
-    // Most violations are of length: no need to walk along those.
+    // Most violations are of length, and need no walk.
     return child.length() <= rules_.max_length() && first_violation(walker_, child.tokens.data(), child.length()) == -1;
   }
-  // Mutations, legal or not, into a child that is empty. Where the parent has no place for one, the child is its copy.
+  // Writes a mutation of the parent, legal or not, into an empty child; a copy if the parent has no place for it.
   void apply(Rng& rng, Row parent, Mutation mutation, Child& child);
   void replace_subtree(Rng& rng, Row parent, Child& child);
   void replace_token(Rng& rng, Row parent, Child& child) const;
   void insert_operator(Rng& rng, Row parent, Child& child) const;
-  // Puts one of an operator's arguments in its place.
+  // Replaces an operator by one of its arguments.
   void shrink(Rng& rng, Row parent, Child& child) const;
-  // Joins a subtree with itself or with a number, by an operator of arithmetic.
+  // Combines a subtree with itself or with a number, by an operator of arithmetic.
   void join(Rng& rng, Row parent, bool with_itself, Child& child) const;
   void append_tree(Rng& rng, int height, Child& child) const;
   void append_grown(Rng& rng, int least, int most, Child& child) const;
   void append_new(Token token, Child& child) const;
   void append(Row row, int begin, int end, Child& child) const;
-  // Appends 1, 2, 3 or 1/2: a literal of that value, or spelt with a variable; false where it cannot be.
+  // Appends 1, 2, 3 or 1/2: a literal of that value, or an expression of a variable; false if neither is possible.
   bool append_number(Rng& rng, Child& child) const;
-  // A token of one of these opcodes, drawn evenly; kPad where the library has none.
+  // A token of one of these opcodes, drawn evenly; kPad if the library has none.
   Token draw_opcode(Rng& rng, std::initializer_list<int> opcodes) const;
   static void clear(Child& child);
-  // A tree of about this height that has a dimension, beside `taken` tokens of its row.
+  // Appends a tree of about this height with a dimension, for a row that has `taken` other tokens.
   void append_of(Rng& rng, const Dimension& need, int height, int taken, Child& child);
-  // A subtree of `other` that may stand at `begin` of the other row, and the other way round if there is such a one;
-  // -1 where there is none.
+  // A subtree of `other` that may replace the one at `begin` of the other row, and if possible the other way round too;
+  // -1 if there is none.
   int draw_partner(Rng& rng, int begin, int length);
   int tries() const;
 
@@ -92,9 +92,9 @@ class Variation {
   const VarySettings& settings_;
   bool has_constants_;  // if not, a child's constants are left empty
   Walker walker_;
-  const Dimensions* dimensions_;  // null where any will do
-  Dimensions::Measures first_;    // of a parent
-  Dimensions::Measures second_;   // of the one that it crosses with
+  const Dimensions* dimensions_;  // null if there is no rule of dimensions
+  Dimensions::Measures first_;    // measures of a parent
+  Dimensions::Measures second_;   // measures of its partner
   std::vector<double> weights_;
   std::vector<int> partners_;
 };
@@ -107,12 +107,12 @@ struct Children {
   std::size_t stride;                 // L
   std::vector<Token> tokens;          // (N, L)
   std::vector<std::int32_t> lengths;  // (N,)
-  std::vector<double> constants;      // (N, L); empty where nobody asks for them
+  std::vector<double> constants;      // (N, L); empty if they are not needed
 };
 
 // One generation: as many children as rows, from tournament winners, pairs crossed, rows mutated.
 struct Generation {
-  Children children;                  // with constants where the library has any
+  Children children;                  // with constants if the library has any
   std::vector<std::int64_t> parent;   // (N,): the row each child began as
   std::vector<std::uint8_t> touched;  // (N,): crossed or mutated, even if that was undone
 };

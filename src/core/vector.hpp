@@ -26,7 +26,7 @@ using LooseVec = double;
 #else
 typedef double Vec __attribute__((vector_size(8 * SYMSEED_LANES)));
 typedef std::uint64_t Bits __attribute__((vector_size(8 * SYMSEED_LANES)));
-// The same vector at any address that a double may have.
+// The same vector without alignment beyond that of a double.
 typedef double LooseVec __attribute__((vector_size(8 * SYMSEED_LANES), aligned(8), may_alias));
 #endif
 
@@ -68,7 +68,7 @@ template <class Mask>
 #endif
 }
 
-// Whether any value so far was infinite or NaN.
+// Records whether any value so far was infinite or NaN.
 #if SYMSEED_LANES == 8 && defined(__AVX512DQ__)
 using Seen = __mmask8;
 [[gnu::always_inline]] inline Seen note_non_finite(Seen seen, Vec value) {

@@ -191,7 +191,7 @@ void Walker::clear() {
 
 int Walker::room_in_arguments() const {
   int room = rules_.max_length_;
-  int pending = 0;  // tokens that must follow the next argument within the one that is looked at
+  int pending = 0;  // tokens that must follow the next argument within the current one
   for (int depth = depth_ - 1; depth >= 0; --depth) {
     const Frame& frame = frames_[static_cast<std::size_t>(depth)];
     const int end = ends_[static_cast<std::size_t>(depth)];
@@ -216,7 +216,7 @@ void Walker::measure(Token token) {
     Measure& own = measures_[depth] = {need_, {}, 0};
     need_ = dimensions.first(token, own.need);
     if (rules_.vocabulary_.arity[token] == 2) {
-      // What the second must be is known already, unless it depends on the first.
+      // The need of the second argument is known already, unless it depends on the first.
       const Dimension second = dimensions.second(token, own.need, {{}, true});
       const std::size_t place = static_cast<std::size_t>(rules_.place_[token]);
       own.reserve = std::max(0, dimensions.least(second) - rules_.smallest_argument_[place * 2 + 1]);
@@ -244,8 +244,8 @@ int Walker::after(Dimension value, bool is_open) const {
   const Dimensions& dimensions = *rules_.dimensions_;
   int total = smallest_rest_ - slot_size_ + is_open;
   if (dimensions.is_free()) return total;
-  // The value of each operator above, as far as it is known: `value` times `factors` that are still to be chosen, for
-  // which `total` has `counted` tokens.
+  // The value of each operator above, as far as it is known: `value` times `factors` that are not chosen yet, for which
+  // `total` has `counted` tokens.
   int factors = is_open;
   int counted = is_open;
   int roots = 0;
@@ -267,7 +267,7 @@ int Walker::after(Dimension value, bool is_open) const {
         total += std::max(0, dimensions.least(value) - second);
       }
       if (kind == Action::Kind::compared || kind == Action::Kind::chosen) {
-        // A pure number whatever is compared; or what the second argument will be.
+        // A comparison gives a pure number; otherwise the value has the dimension of the second argument.
         value = {{}, kind == Action::Kind::chosen};
         factors = counted = roots = 0;
       }
@@ -304,7 +304,7 @@ int Walker::estimate(Token token) const {
 
 void Walker::logits(double* out) const {
   const Priors& priors = rules_.priors_;
-  // The first token has no length to speak of yet.
+  // The first token is free of the length prior.
   const bool is_soft = priors.soft_variance > 0.0 && length_ > 0;
   const double distance = length_ - priors.soft_location;
   // Finite, so that a prior forbids nothing.
@@ -334,11 +334,11 @@ double Walker::weights(double* out) const {
 }
 
 void Walker::weigh(double* logits) const {
-  // An expression of one dimension has few ends, and most beginnings lead away from it: were nothing done, nearly every
-  // walk would go on until its length forbids more. So terminals that fit weigh as much as all would, and other tokens
-  // less for each token that they take beyond their arguments.
+  // Few terminals have the needed dimension, and most beginnings lead away from it: without a correction, nearly every
+  // walk would continue up to the length limit. Terminals that fit therefore get the weight of all terminals, and other
+  // tokens less weight for each token that they need beyond their arguments. Both numbers are chosen by hand.
   constexpr double kDetour = 1.5;
-  // What an operator here will have, and so what must come after it, is not known before its arguments are.
+  // The dimension of an operator's value, and so what must come after it, is not known before its arguments are.
   constexpr double kUnknown = 7.0;
   const bool is_open = need_.is_any && !rules_.dimensions_->is_free();
   const int least = smallest_rest_ - slot_size_ + 1;

@@ -1,6 +1,7 @@
-// What is allowed: one walker over a prefix, which says which tokens may come next and whether an expression is legal.
+// The rules of a search space: one walker over a prefix decides which tokens may come next and whether an expression is
+// legal.
 //
-// Both questions read the same tables, so that what is sampled and what evolution makes obey the same rules.
+// Both decisions read the same tables, so that samples and the results of evolution obey the same rules.
 // A set of tokens is `words` 64-bit words, one bit per token.
 #pragma once
 
@@ -21,7 +22,7 @@ using TokenSet = std::vector<Word>;
 
 inline bool contains(const Word* set, Token token) { return (set[token / 64] >> (token % 64)) & 1; }
 
-// How a target may not stand to an effector.
+// Relationships of a target to an effector that a rule can forbid.
 enum class Relationship : std::uint8_t {
   child = 0,
   descendant = 1,
@@ -79,17 +80,17 @@ class Rules {
   const Vocabulary& vocabulary() const { return vocabulary_; }
   const std::uint8_t* arity() const { return vocabulary_.arity.data(); }
   int max_length() const { return max_length_; }
-  // Whether the walker may take its short way (`Walker::Plain`).
+  // Whether the walker may use its fast path (`Walker::Plain`).
   bool is_plain() const { return is_plain_; }
   // Tokens of one arity, for operators that draw new ones.
   std::span<const Token> of_arity(int arity) const { return by_arity_[static_cast<std::size_t>(arity)]; }
   std::span<const Token> operators() const { return operators_; }
-  // What expressions must have the dimension of, or null.
+  // The dimensions that expressions must have, or null.
   const Dimensions* dimensions() const { return dimensions_ ? &*dimensions_ : nullptr; }
 
  private:
   friend class Walker;
-  // A unique_child relation, looked at when the first of two arguments is known.
+  // A unique_child relation, checked when the first of two arguments is known.
   struct Pair {
     TokenSet targets;
     TokenSet effectors;
@@ -104,14 +105,14 @@ class Rules {
   bool is_plain_ = false;
   TokenSet none_;                     // the empty set
   TokenSet terminals_;                // tokens without arguments
-  std::vector<int> place_;            // (T,): an operator's place in operators_
+  std::vector<int> place_;            // (T,): index of an operator in operators_
   std::vector<Word> below_argument_;  // (operators, 2, words): forbidden as argument 0 or 1
   std::vector<Word> below_;           // (operators, words): forbidden anywhere below
-  std::vector<TokenSet> beside_;      // (T,): forbidden as right sibling of a token; empty where all are allowed
+  std::vector<TokenSet> beside_;      // (T,): forbidden as right sibling of a token; empty if all are allowed
   std::vector<Pair> pairs_;
   std::vector<Limit> limits_;
   std::vector<Need> needs_;
-  std::vector<int> most_;  // (operators, 2): tokens of an argument at most; empty where none is limited
+  std::vector<int> most_;  // (operators, 2): most tokens of an argument; empty if none is limited
   std::vector<Nest> nests_;
   std::optional<Dimensions> dimensions_;
   Priors priors_;
@@ -128,7 +129,7 @@ class Rules {
 // A prefix under construction.
 class Walker {
  public:
-  // Rules of every kind; and those of most spaces: up to 64 tokens, relations to parents and ancestors only.
+  // Kinds of rules: any; or those of most spaces: up to 64 tokens, relations to parents and ancestors only.
   struct Any {
     static constexpr int words = 0;
     static constexpr bool is_plain = false;
@@ -141,30 +142,30 @@ class Walker {
 
   const Rules& rules() const { return rules_; }
   void reset();
-  // Begins a subtree of a row that has `taken` tokens beside it, where a dimension is needed.
+  // Begins a subtree with a needed dimension, in a row that has `taken` other tokens.
   void reset(const Dimension& need, int taken);
   bool is_complete() const { return open_ == 0; }
   int length() const { return length_; }
   int open() const { return open_; }
   int depth() const { return depth_; }
-  // Parent and left sibling of the token to come, -1 where there is none.
+  // Parent and left sibling of the next token, -1 if there is none.
   int parent() const { return depth_ > 0 ? frames_[static_cast<std::size_t>(depth_ - 1)].token : -1; }
   int sibling() const {
     if (depth_ == 0 || frames_[static_cast<std::size_t>(depth_ - 1)].argument == 0) return -1;
     return frames_[static_cast<std::size_t>(depth_ - 1)].first;
   }
-  // Whether a token may come next. Not for a complete expression. Kind says what the compiler may know about the rules.
+  // Whether a token may come next; not for a complete expression. Kind tells the compiler what the rules are.
   template <class Kind = Any>
   bool allows(Token token) const {
     if ((barred<Kind>(Kind::words == 1 ? 0 : token / 64) >> (token % 64)) & 1) return false;
     return Kind::is_plain || !rules_.dimensions_ || fits(token);
   }
-  // The next token, whether allowed or not.
+  // Adds the next token, allowed or not.
   template <class Kind = Any>
   void push(Token token);
-  // What the priors say of each token here, -inf where it may not come next.
+  // The priors' logits of each token here, -inf if it may not come next.
   void logits(double* out) const;
-  // The same as probabilities in proportion, 0 where a token may not come next. Gives their sum, 0 where none may.
+  // The same as unnormalised probabilities, 0 if a token may not come next. Returns their sum, 0 if nothing is allowed.
   double weights(double* out) const;
 
  private:
@@ -173,9 +174,9 @@ class Walker {
     Token first;  // root of the first argument, once it is known
     std::uint8_t arity;
     std::uint8_t argument;  // which argument comes next
-    std::uint16_t place;    // of the token among the operators
+    std::uint16_t place;    // index of the token among the operators
   };
-  // What an operator in `frames_` must have as its value, and what its first argument has.
+  // The needed dimension of an operator in `frames_`, and the dimension of its first argument.
   struct Measure {
     Dimension need;
     Dimension first;
@@ -183,28 +184,28 @@ class Walker {
   };
   void clear();
   void begin(const Dimension& need);
-  // Word `word` of the set of tokens that other rules than dimensions forbid next.
+  // Word `word` of the set of tokens that rules other than dimensions forbid next.
   template <class Kind>
   Word barred(int word) const;
-  // Whether a token's dimension can be what is needed here, with the tokens that are left.
+  // Whether a token can have the needed dimension, with the tokens that are left.
   bool fits(Token token) const { return estimate(token) <= rules_.max_length_ - length_; }
   // A lower bound of the tokens to the end of the expression if this one is next.
   int estimate(Token token) const;
   // A lower bound of the tokens that come after the next argument if it has this dimension; or, if it `is_open`, of its
   // own and those after it.
   int after(Dimension value, bool is_open) const;
-  // Dimensions' part in the logits.
+  // The part of dimensions in the logits.
   void weigh(double* logits) const;
-  // Dimensions, before the token is taken up.
+  // Updates dimensions, before the token is added.
   void measure(Token token);
-  // Where an argument that begins here must have ended.
+  // Length at which an argument that begins here must have ended.
   int end_of(std::size_t place, std::size_t argument) const {
     const int most = rules_.most_[place * 2 + argument];
     return most > rules_.max_length_ ? kNoEnd : length_ + most;
   }
-  // Tokens that the next argument may take at most, by the limits of the arguments that it is part of.
+  // Most tokens of the next argument, by the limits of the arguments that it is part of.
   int room_in_arguments() const;
-  // To be called when the next slot has changed.
+  // Call it when the next slot has changed.
   void find_room() {
     int slot = rules_.smallest_root_;
     if (depth_ > 0) {
@@ -219,23 +220,23 @@ class Walker {
 
   static constexpr int kNoEnd = 1 << 30;
   const Rules& rules_;
-  std::vector<Frame> frames_;      // operators with arguments to come
+  std::vector<Frame> frames_;      // operators with open arguments
   std::vector<Word> below_;        // (frames + 1, words): forbidden below each of them
-  std::vector<int> counts_;        // of each limit
-  std::vector<std::uint8_t> met_;  // of each needed set
-  std::vector<int> ends_;          // (frames): the length at which the argument under way must have ended; or empty
-  std::vector<int> nested_;        // (frames + 1, nests): inner tokens on the path, -1 where no outer one is above
+  std::vector<int> counts_;        // tokens counted for each limit
+  std::vector<std::uint8_t> met_;  // whether each needed set has occurred
+  std::vector<int> ends_;          // (frames): length at which the current argument must have ended; or empty
+  std::vector<int> nested_;        // (frames + 1, nests): inner tokens on the path, -1 if no outer one is above
   int depth_ = 0;
   int length_ = 0;
   int open_ = 1;
-  int smallest_rest_ = 1;  // least number of tokens that all open arguments take together
-  int slot_size_ = 1;      // of them, those of the next one
-  std::size_t room_ = 0;   // tokens that the next argument may take at most
-  // Only where the rules have dimensions.
-  std::vector<Measure> measures_;  // beside frames_
+  int smallest_rest_ = 1;  // fewest tokens of all open arguments together
+  int slot_size_ = 1;      // fewest tokens of the next argument
+  std::size_t room_ = 0;   // most tokens of the next argument
+  // Only if the rules have dimensions.
+  std::vector<Measure> measures_;  // by frame
   Dimension need_;                 // of the next argument
   const std::uint16_t* sizes_ = nullptr;
-  int after_ = 0;  // what `after` says of the next argument
+  int after_ = 0;  // result of `after` for the next argument
 };
 
 template <class Kind>
@@ -245,7 +246,7 @@ inline Word Walker::barred(int word) const {
   // Length: the token's smallest expression must fit into what the other open arguments leave.
   Word set = rules_.larger_than_[room_ * words + w];
   if (open_ == 1) {
-    // A terminal would end the expression: long enough, and nothing missing?
+    // A terminal would end the expression: check the least length and the needed tokens.
     if (length_ + 1 < rules_.min_length_) set |= rules_.terminals_[w];
     for (std::size_t i = 0; !Kind::is_plain && i < met_.size(); ++i) {
       if (!met_[i]) set |= rules_.terminals_[w] & ~rules_.needs_[i].tokens[w];
@@ -295,7 +296,7 @@ inline void Walker::push(Token token) {
     for (std::size_t argument = 0; argument < static_cast<std::size_t>(arity); ++argument) {
       smallest_rest_ += rules_.smallest_argument_[place * 2 + argument];
     }
-    // What is forbidden below the root's parent, which there is not, is the empty set at depth 0.
+    // At depth 0 there is no parent, and nothing is forbidden.
     Word* below = below_.data() + static_cast<std::size_t>(depth_ + 1) * words;
     for (std::size_t w = 0; w < words; ++w) below[w] = (below - words)[w] | rules_.below_[place * words + w];
     if constexpr (!Kind::is_plain) {
@@ -328,8 +329,8 @@ inline void Walker::push(Token token) {
   }
 }
 
-// The first position whose token is not allowed there; the length where the expression is not complete or goes on after
-// it is; -1 for a legal row.
+// The first position whose token is not allowed; the length if the expression is not complete or continues after its
+// end; -1 for a legal row.
 int first_violation(Walker& walker, const Token* tokens, int length);
 
 // A sampler that follows the priors alone.
@@ -339,7 +340,7 @@ class PriorRunner {
 
   Walker& walker() { return walker_; }
   void reset() { walker_.reset(); }
-  // Unnormalised probabilities of the next token, 0 where it is not allowed; false where nothing is.
+  // Unnormalised probabilities of the next token, 0 if it is not allowed; false if nothing is.
   bool look() { return (total_ = walker_.weights(weights_.data())) > 0.0; }
   const double* weights() const { return weights_.data(); }
   double total() const { return total_; }
@@ -351,8 +352,8 @@ class PriorRunner {
   double total_ = 0.0;
 };
 
-// Draws a legal expression token by token, in proportion to the runner's weights. Gives its length, or 0 where `tries`
-// walks all ended where nothing was allowed.
+// Draws a legal expression token by token, in proportion to the runner's weights. Gives its length, or 0 if `tries`
+// walks reached dead ends.
 template <class Runner>
 int sample(Runner& runner, Rng& rng, int tries, Token* tokens) {
   const std::size_t count = runner.walker().rules().vocabulary().size();
@@ -361,7 +362,7 @@ int sample(Runner& runner, Rng& rng, int tries, Token* tokens) {
     while (!runner.walker().is_complete() && runner.look()) {
       const auto* weights = runner.weights();
       double rest = rng.uniform() * static_cast<double>(runner.total());
-      // Rounding may leave a little of `rest` after the last token: then the last that can be drawn is.
+      // Rounding may leave a little of `rest` after the last token; then the last possible one is drawn.
       std::size_t drawn = 0;
       for (std::size_t t = 0; t < count; ++t) {
         if (weights[t] <= 0) continue;

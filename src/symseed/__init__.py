@@ -61,7 +61,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load what takes longer than everything else here when it is asked for: the version, and scikit-learn."""
+    """Load slow parts at their first use: the version, and everything that needs scikit-learn."""
     if name == "__version__":
         from symseed.version import version
 

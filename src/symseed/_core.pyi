@@ -3,10 +3,10 @@
 This file is its manual. Axis letters: N rows of a population, L positions in a row, T tokens in a library, M samples,
 V variables, K constants in a row.
 
-What every function here keeps to:
+Rules for every function here:
 
-- Arrays are C-contiguous and of the dtype shown; outputs are new. Arguments that would make it read outside an array
-  raise `ValueError`. It does no other checks: the modules above do, with better sentences.
+- Arrays are C-contiguous and of the dtype shown; outputs are new. Arguments that would cause a read outside an array
+  raise `ValueError`. There are no other checks: the modules above check, with better messages.
 - A row is one complete expression in prefix order: token ids in `tokens[i, :lengths[i]]`, and `constants[i, j]` the
   value of the constant at position j (NaN where the token is not one).
 - The interpreter's lock is released while it works. A signal that Python wants to handle (Ctrl-C) ends a call within
@@ -35,7 +35,7 @@ FUNCTION: int
 """Kind of a token that is an operator of the user's own."""
 
 class Relationship(enum.Enum):
-    """How a target may not stand to an effector."""
+    """Relationships that a rule can forbid."""
 
     CHILD = 0
     DESCENDANT = 1
@@ -52,7 +52,7 @@ class Mutation(enum.Enum):
     """The paper's four mutations, and two macros of ours."""
 
     SUBTREE = 0
-    """Any subtree, the whole included, becomes a new full tree."""
+    """Any subtree, perhaps the whole row, becomes a new full tree."""
     POINT = 1
     """One token below the root becomes another of the same arity."""
     INSERT = 2
@@ -65,7 +65,7 @@ class Mutation(enum.Enum):
     """Any subtree f becomes f + f or f * f."""
 
 class Failure(enum.IntEnum):
-    """Why a row has no score; `sentence` says it."""
+    """Reasons why a row has no score."""
 
     NONE = 0
     INVALID = 1
@@ -79,7 +79,7 @@ class Failure(enum.IntEnum):
 
     @property
     def sentence(self) -> str:
-        """What to tell a person."""
+        """The reason as a sentence for users."""
 
 def operators() -> tuple[tuple[str, int, int], ...]:
     """Name, arity and complexity of every operator, in opcode order."""
@@ -87,8 +87,8 @@ def operators() -> tuple[tuple[str, int, int], ...]:
 def instruction_sets() -> tuple[str, ...]:
     """What this processor can run, best first; the last is "portable". The first is used unless another is named.
 
-    The one that the environment's SYMSEED_INSTRUCTION_SET names comes first. It is read once; where there is no such
-    instruction set, this and all that computes raise `SettingsError`.
+    The environment variable SYMSEED_INSTRUCTION_SET, which is read once, moves one of them to the front. If it names
+    none of them, this function and all computations raise `SettingsError`.
     """
 
 class Vocabulary:
@@ -103,7 +103,7 @@ class Vocabulary:
     ) -> None:
         """Take, for each of T tokens, its kind, its column (variables) and its value (literals).
 
-        `functions` has one for each token of that kind, in order.
+        `functions` has one function for each token of the kind FUNCTION, in order.
         """
 
 class Function:
@@ -113,19 +113,19 @@ class Function:
     def of_callable(arity: int, call: Callable[..., npt.NDArray[np.float64] | None]) -> Function:
         """Call Python for each block of samples, with new arrays, from any thread, holding the interpreter's lock.
 
-        None is no answer, and the row fails. What is raised ends the evaluation of all rows.
+        If it returns None, the row fails. An exception ends the evaluation of all rows.
         """
     @staticmethod
     def of_expansion(arity: int, expansion: Vocabulary) -> Function:
         """Compute an expression, whose prefix is the vocabulary's tokens in order; its variables are the arguments.
 
-        Values are what float64 arithmetic gives, also where one on the way is not finite.
+        Values are those of float64 arithmetic, even if an intermediate value is not finite.
         """
     def values(self, a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the values at each element of `a` and `b`, (M,); `b` is ignored by functions of one argument."""
 
 class Samples:
-    """A dataset's own copy, in the layout that evaluation wants: M * (V + 2) float64."""
+    """The core's own copy of a dataset, in the layout that evaluation needs: M * (V + 2) float64."""
 
     def __init__(self, X: npt.NDArray[np.float64], y: npt.NDArray[np.float64], weight: npt.NDArray[np.float64]) -> None:
         """Take `X` (M, V), `y` (M,) and `weight` (M,); all finite."""
@@ -163,15 +163,15 @@ class Dimensional:
     def __init__(self, exponents: npt.NDArray[np.int32], constants_are_free: bool) -> None:
         """Take exponents of the dimension of each terminal and of the target, in any unit, (T + 1, up to 8).
 
-        A root that does not give whole exponents is forbidden. A `Function` acts as its expansion does if that is a
-        power, a product, a quotient or alike, else on pure numbers. Where constants are free, fitted ones have whatever
-        dimension is needed, not the one given.
+        A root whose exponents are not whole is forbidden. A `Function` is treated like its expansion if that is a
+        power, a product, a quotient or a similar form, otherwise as a function of pure numbers. If constants are free,
+        a fitted constant has whatever dimension is needed, not the given one.
         """
 
 Rule = Relation | Limit | Need | Size | Nest | Dimensional
 
 class Rules:
-    """What is allowed, as tables read by one walker."""
+    """The rules of a search space, as tables read by one walker."""
 
     def __init__(
         self,
@@ -205,13 +205,16 @@ class Rules:
     def sample(self, count: int, seed: int, step: int, tries: int) -> tuple[Tokens, Lengths]:
         """Draw legal rows, token by token, in proportion to exp(logits).
 
-        A walk that ends where nothing is allowed is begun again, up to `tries` times; then the row's length is 0.
+        A walk that reaches a dead end is restarted, up to `tries` times; then the row's length is 0.
         """
 
     def random_trees(
         self, count: int, seed: int, step: int, least: int, most: int, tries: int
     ) -> tuple[Tokens, Lengths]:
-        """Draw trees of a height from `least` to `most`, full or grown; like `sample` after 100 that broke a rule."""
+        """Draw trees of a height from `least` to `most`, full or grown.
+
+        After 100 trees that broke a rule, the row is drawn as by `sample`.
+        """
 
 def squared_errors(
     vocabulary: Vocabulary,
@@ -227,8 +230,8 @@ def squared_errors(
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
     """Return the weighted sum of squared errors of each row, its failure and the position where it failed, as 3 x (N,).
 
-    A row fails at the first value that is not finite; `strict` adds the first that raises any IEEE flag but "inexact",
-    underflow among them. Then its error is NaN. Failures are numbers of `Failure`.
+    A row fails at the first value that is not finite; with `strict` also at the first that raises an IEEE flag other
+    than "inexact", such as underflow. Its error is then NaN. Failures are numbers of `Failure`.
 
     `loss` is a function of target and prediction, whose weighted sum is then the error.
     """
@@ -286,8 +289,8 @@ def least_squares(
 ) -> npt.NDArray[np.float64]:
     """The shortest x for which `matrix` x comes nearest to `goal`; the matrix may have any strides, here and below.
 
-    Directions in which the matrix is smaller than `cutoff` times its largest count as none (Householder's QR with
-    pivoted columns). All of x is NaN where a number given is not finite, and so it is for the functions below.
+    Directions in which the matrix is smaller than `cutoff` times its largest count as 0 (Householder's QR with
+    pivoted columns). All of x is NaN if an input is not finite; so are the results of the functions below.
     """
 
 def normal_solution(
@@ -303,7 +306,7 @@ def leading_errors(
 ) -> npt.NDArray[np.float64]:
     """The squared error of least squares with the first column, with the first two, ..., with all.
 
-    A column of which those before it leave less than 1e-14 counts as none.
+    A column is ignored if less than 1e-14 of it lies outside the span of the columns before it.
     """
 
 def smallest_direction(
@@ -320,10 +323,10 @@ def roots(coefficients: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64
 def elementwise(
     opcode: int, a: npt.NDArray[np.float64], b: npt.NDArray[np.float64], *, instruction_set: str | None = None
 ) -> npt.NDArray[np.float64]:
-    """An operator of two vectors, element by element, of any numbers; one of one argument ignores `b`."""
+    """Apply an operator element by element, to any numbers; an operator of one argument ignores `b`."""
 
 def smallest(table: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.int64]:
-    """The columns of the `count` smallest values of each row, smallest first; of equal ones the first."""
+    """The columns of the `count` smallest values of each row, smallest first; equal values in order of column."""
 
 def atan2(y: float, x: float) -> float:
     """The angle of the point (x, y)."""
@@ -331,7 +334,7 @@ def atan2(y: float, x: float) -> float:
 def linearise(
     vocabulary: Vocabulary, samples: Samples, tokens: Tokens, lengths: Lengths, constants: Constants
 ) -> tuple[float, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return, for one row, what a step of `fit_constants` is made from.
+    """Return the terms of a Gauss-Newton step for one row.
 
     The error, the weighted sums of residual * derivative (K,) and of derivative * derivative (K, K).
     """
@@ -339,14 +342,14 @@ def linearise(
 class Cache:
     """Errors, failures and fitted constants by a 128-bit fingerprint of the row; bounded in memory.
 
-    Threads may share it, and so may a function that it calls. A row that two of them score at once is computed twice,
-    with the same result.
+    Threads may share it, and a user's function that it calls may use it too. A row that two of them score at the same
+    time is computed twice, with the same result.
     """
 
     def __init__(self, max_bytes: int, constants_per_row: int) -> None:
         """Keep at most `max_bytes`; rows with more constants than `constants_per_row`, up to 32,768, are not kept.
 
-        When it is full, a new row takes the place of one of sixteen others, named by its own fingerprint.
+        When it is full, a new row replaces one of sixteen others, selected by its fingerprint.
         """
     def score(
         self,
@@ -368,14 +371,14 @@ class Cache:
 
         Constants are None without `fit`.
 
-        As `fit_constants` with `fit` = (iterations, restarts, seed), or as `squared_errors` without. One cache serves
-        one dataset and one manner of scoring.
+        Scores are those of `fit_constants` with `fit` = (iterations, restarts, seed), or of `squared_errors` without.
+        One cache serves one dataset and one set of options.
         """
     @property
     def counts(self) -> tuple[int, int, int]:
         """Rows asked about, rows computed, and different rows among these.
 
-        The last is exact until one is given up, then an estimate (standard error 0.8 %).
+        The last is exact until the cache drops a row, then an estimate (standard error 0.8 %).
         """
     @property
     def size(self) -> int:
@@ -390,11 +393,11 @@ LONGEST_KEPT: int
 class Completion:
     """Sub-expressions by the values that they take, and rows completed with them; bounded in memory.
 
-    It doubles as it fills, up to its limit. Values have two places in the table; where others are in both, they get
-    that of the longer sub-expression, the second of equals. Of sub-expressions with the same values the shortest stays;
-    those that hold a fitted constant are not kept. Values are the same if two projections of them agree to about 2^-30
-    of their own scale (the first falls into the same cell of a grid, the second lies within two cells). Threads may
-    share it.
+    The table doubles as it fills, up to its limit. A sub-expression has two places in it, given by its values; if both
+    hold other values, it replaces the longer of the two sub-expressions there, or the second if they are equally long.
+    The shortest sub-expression with given values is kept; sub-expressions with a fitted constant are not kept. Values
+    are equal if two projections of them agree to about 2^-30 of their own scale (the first falls into the same cell of
+    a grid, the second lies within two cells). Threads may share it.
     """
 
     def __init__(self, vocabulary: Vocabulary, samples: Samples, max_bytes: int, longest: int, points: int) -> None:
@@ -409,10 +412,10 @@ class Completion:
         *,
         instruction_set: str | None = None,
     ) -> tuple[Tokens, Lengths, Constants, npt.NDArray[np.int64]]:
-        """Take in the sub-expressions of the chosen rows, then return them completed, with the rows they were.
+        """Add the sub-expressions of the chosen rows, then return completions, and the row that each was made from.
 
-        At most N completions are returned, all of them legal. Which values a node should have had is found by inverting
-        the operators above it, on their principal branches.
+        At most N completions are returned, all of them legal. The desired values of a node come from inverting the
+        operators above it, on their principal branches (semantic backpropagation, Pawlak et al. 2015).
         """
     @property
     def lookups(self) -> int:
@@ -439,7 +442,7 @@ def semantics(
     *,
     instruction_set: str | None = None,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return the values of every node of one row, and its desired values, with which the row would be the target.
+    """Return the values of every node of one row, and its desired values: those that would make the row the target.
 
     Both are (length of the row, M); NaN where the row fails, or where no inverse leads to the node.
     """
@@ -473,7 +476,7 @@ class Lstm:
         output.
         """
     def sample(self, rules: Rules, count: int, seed: int, step: int, threads: int) -> tuple[Tokens, Lengths]:
-        """Draw legal rows; a row that finds no way in 1,000 walks has length 0."""
+        """Draw legal rows; a row that reaches a dead end in 1,000 walks has length 0."""
     def log_probabilities(
         self, rules: Rules, tokens: Tokens, lengths: Lengths, constants: Constants
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -504,7 +507,7 @@ class Lstm:
     def state(self) -> tuple[npt.NDArray[np.float64], int]:
         """Return parameters and Adam's two moments (3, P), and the number of its steps."""
     def set_state(self, state: npt.NDArray[np.float64], steps: int) -> None:
-        """Overwrite all of that."""
+        """Restore such a state."""
 
 class VarySettings:
     """How a generation varies."""
@@ -561,7 +564,7 @@ def next_generation(
 ) -> tuple[Tokens, Lengths, Constants | None, npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
     """Return as many children as rows, the row that each began as, and whether it was crossed or mutated.
 
-    Constants are None where the library has none. Tournament winners in pairs (a tournament of 0 leaves each row its
-    own parent); each pair crosses with one probability, each row then mutates with the other. A row is
-    "touched" also if its child broke a rule and was undone.
+    Constants are None if the library has none. Winners of tournaments are paired (with a tournament of 0, each row is
+    its own parent); each pair crosses with one probability, then each row mutates with the other. A row counts as
+    "touched" even if its child broke a rule and was undone.
     """

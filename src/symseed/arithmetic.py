@@ -43,7 +43,7 @@ def log1p(x: Floats) -> Floats:
     """Return log(1 + x), also where x is small."""
     whole = 1.0 + x
     with np.errstate(divide="ignore", invalid="ignore"):
-        # What 1 + x was rounded to is known: x / (whole - 1) makes up for it (Kahan).
+        # The factor x / (whole - 1) corrects the rounding of 1 + x (Kahan).
         found = log(whole) * (x / (whole - 1.0))
     return np.where(whole == 1.0, x, np.where(whole == np.inf, whole, found))
 
@@ -76,7 +76,7 @@ def atan2(y: float, x: float) -> float:
 
 def _applied(name: str, x: float | Floats, y: float | Floats | None = None) -> float | Floats:
     if not (isinstance(x, np.ndarray) or isinstance(y, np.ndarray)):
-        # Not by the instruction set of the environment: what is wrong there is not to be said while modules are loaded.
+        # The portable set, because an invalid name in the environment must not raise while modules are loaded.
         first, second = np.array([float(x)]), np.array([float(x if y is None else y)])
         return float(_core.elementwise(_OPCODES[name], first, second, instruction_set="portable")[0])
     first = np.asarray(x, dtype=np.float64)
@@ -164,8 +164,8 @@ def roots(coefficients: Floats) -> tuple[Floats, Floats]:
 
 
 def smallest(table: Floats, count: int) -> npt.NDArray[np.int64]:
-    """Return, for each row, the places of its smallest values, smallest first; of equal ones the first comes first.
+    """Return, for each row, the indices of its smallest values, smallest first; equal values are in order of index.
 
-    NumPy's `argpartition` leaves it to the processor which of equal ones comes first.
+    With NumPy's `argpartition`, the order of equal values depends on the processor.
     """
     return _core.smallest(np.ascontiguousarray(table), count)

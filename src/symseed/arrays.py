@@ -1,4 +1,4 @@
-"""Arrays of numbers: their type, and how what users give becomes one."""
+"""Arrays of numbers: their type, and the conversion of users' values to it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 def floats(values: npt.ArrayLike, name: str) -> Floats:
-    """Return numbers as contiguous float64, or refuse what is not numbers; they may be the caller's own array."""
+    """Return numbers as contiguous float64, perhaps the caller's own array; refuse everything else."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise DataError(f"`{name}` is a masked array with hidden values. Leave those samples out, or fill them.")
     try:

@@ -51,7 +51,7 @@ def check_between(name: str, value: float, least: float, most: float) -> None:
 
 
 def check_at_least(name: str, value: float, least: float, *, of: str = "") -> None:
-    """Refuse a setting that is less than `least`, or infinite; `of` names its owner, if the name does not.
+    """Refuse a setting that is less than `least`, or infinite; `of` names what the setting belongs to.
 
     Raises:
         SettingsError: if it is.

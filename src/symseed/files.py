@@ -119,7 +119,7 @@ def toml_values(text: str) -> dict[str, Any]:
 
 
 def toml_value(text: str) -> Any:
-    """Return what one value in TOML says; what is not TOML is text."""
+    """Return one value in TOML; a text that is not TOML is returned as text."""
     try:
         return toml_values(f"value = {text}")["value"]
     except ValueError:

@@ -1,6 +1,6 @@
 """Every method by name: the paper's own, its trainers, its baselines and its ablations, and those beyond the paper.
 
-A method is settings, never code of its own. Where the paper leaves a value open, the choice is said beside it.
+A method is a set of settings, never its own code. If the paper does not give a value, a comment says which is used.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from symseed.space.space import SearchSpace
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A named search: what it searches with, and in which space."""
+    """A named search: its settings, and its search space."""
 
     name: str
     description: str
@@ -47,7 +47,7 @@ class Method:
     soft_length: SoftLength | None = None
     budget: Budget = field(default_factory=Budget)
     portfolio: PortfolioSettings | None = None
-    """Several searches and assembly; then the fields above, but for the budget, do not count."""
+    """Several searches and assembly. If it is set, `budget` is the only field above that is used."""
 
     def space(self, library: Library) -> SearchSpace:
         """Return the method's search space over a library."""
@@ -72,7 +72,7 @@ def get(name: str) -> Method:
 GENERATIONS: Mapping[int, str] = types.MappingProxyType(
     {0: "dsr", **{count: "nggp" if count == 25 else f"nggp-s-{count}" for count in (1, 5, 10, 15, 20, 25, 30, 40, 50)}}
 )
-"""The methods that answer the paper's figure, by S. As the paper says there, none is `dsr`."""
+"""The methods of the paper's figure of recovery by S, the number of generations; S = 0 is `dsr`, as in the paper."""
 
 _GUIDED = "Neural-guided genetic programming"
 _COMPLETED = "Neural-guided genetic programming with semantic completion"
@@ -215,7 +215,7 @@ def _completion_ablations() -> list[Method]:
         ),
         changed(
             "no-policy",
-            "Genetic programming with semantic completion that begins anew from random formulas every 25 generations.",
+            "Genetic programming with semantic completion that restarts from random formulas every 25 generations.",
             replace(whole, policy=None, seeds=Seeds.RANDOM),
         ),
         changed(
@@ -236,8 +236,8 @@ def _default(plus: SearchSettings) -> list[Method]:
         soft_length=SoftLength(10.0, 5.0),
     )
     fitted = Track(_NGGP, max_length=30, constraints=PAPER, constants=True, rounds=1)
-    # What is still unsolved after some turns has noise, most likely. Then nothing is completed, and to see many
-    # formulas counts more: no constants, but the number 1.
+    # Data that are not explained after some turns probably have noise. Completion does not help then, and the number of
+    # formulas matters more, so these searches fit no constants: the only number is 1.
     ones = Track(
         plus,
         max_length=30,
@@ -323,7 +323,7 @@ def _baselines() -> list[Method]:
         ),
         Method(
             "gp-restarts",
-            "Genetic programming that begins anew from random formulas every 25 generations, without a network.",
+            "Genetic programming that restarts from random formulas every 25 generations, without a network.",
             _EVOLUTION_ONLY,
         ),
         _gegl(

@@ -9,12 +9,12 @@ _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) i
 
 
 def for_terminal(text: str) -> str:
-    """Return a text that cannot control a terminal: control characters but tabs and line ends are written out."""
+    """Return a text that cannot control a terminal: control characters except tabs and line ends are escaped."""
     return text.translate(_CONTROLS)
 
 
 def for_message(text: str) -> str:
-    """Return a text that stays on one line: invisible characters and line ends are written out."""
+    """Return a text that stays on one line: invisible characters and line ends are escaped."""
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
@@ -39,7 +39,7 @@ def for_comment(name: str, *, ascii_only: bool = False) -> str:
 
     Letters and digits, also those of other alphabets, and a few signs stay. No two names become the same.
     """
-    unsafe = r"[^\w .:()\[\]/%^-]|(?<![A-Za-z0-9])-"  # a minus only where it does not begin anything
+    unsafe = r"[^\w .:()\[\]/%^-]|(?<![A-Za-z0-9])-"  # a minus sign is safe only after a letter or digit
     flags = re.ASCII if ascii_only else 0
     return re.sub(unsafe, lambda match: code_point(match[0]), name, flags=flags)
 

@@ -445,7 +445,7 @@ def test_the_entry_that_the_manual_shows_is_one() -> None:
         ("U(0, 1, 5)", "U(1, 1, 5)", r"must begin before it ends, but the rule is `U\(1, 1, 5\)`"),
         ("U(0, 1, 5)", "U(0, 1e999, 5)", r"must begin before it ends"),
         ("U(0, 1, 5)", "U(0, 1, 0)", r"from 1 to 10000000 points, but `U\(0, 1, 0\)` makes 0"),
-        ("U(0, 1, 5)", "U(0, 1, 6)", r"as many values of each variable"),
+        ("U(0, 1, 5)", "U(0, 1, 6)", r"the same n for each variable"),
         ("U(0, 1, 5)", "E(0, 1, 5)", r"Either all rules are U or all are E, but they are E\(0, 1, 5\), U\(2, 3, 5\)"),
         ("step 0.25", "step 2", r"`test` of .* at most the interval's width"),
         ("step 0.25", "step -1", r"A step must be positive"),

@@ -101,7 +101,7 @@ def test_operators_are_sorted_by_their_arguments(typed: str, unary: list[str], b
         ("sinn", r"`--ops` has `sinn`, which is not an operator\. Did you mean `sin`\?"),
         ("erfc", r"`--ops` has `erfc`, .* From Python, a function of arrays can be given"),
         (",", r"`--ops` must name operators, such as 'sin,exp', but it is `,`\."),
-        ('"sin', r"must be names between commas"),
+        ('"sin', r"must be names separated by commas"),
     ],
 )
 def test_operators_that_are_none_get_a_sentence(typed: str, sentence: str) -> None:
@@ -199,7 +199,7 @@ def test_weights_and_dropped_columns_are_no_inputs(table: str) -> None:
         (Choice(()), "Name the column to predict by -y. The columns of `.*` are `a`, `b, c`, `w`, `id`, `label`, `y`"),
         (Choice(("Y",)), "has no column `Y`. Did you mean `y`?"),
         (Choice(("y",), drop=("ids",)), "has no column `ids`. Did you mean `id`?"),
-        (Choice(("y",), inputs=("b", "c")), "has no column `b`.* a name with a comma stands in double quotes"),
+        (Choice(("y",), inputs=("b", "c")), "has no column `b`.* put a name with a comma in double quotes"),
         (Choice(("y",), inputs=("a", "y")), "`y` is named by `--target` and `--inputs`. Give it one role."),
         (Choice(("y",), weights="y"), "`y` is named by `--target` and `--weights`"),
         (Choice(("y",), inputs=("label",)), "Column `label` .* must hold numbers"),

@@ -288,7 +288,7 @@ def test_rewards_fall_with_the_loss_and_solved_rows_are_known() -> None:
     scored = exact.evaluate(population)
     assert scored.solved.tolist() == [True, True, False]  # the second after its constant was fitted
     assert scored.reward.max() == pytest.approx(1.0)
-    with pytest.raises(SettingsError, match="CORRELATION is one of squared errors"):
+    with pytest.raises(SettingsError, match="CORRELATION needs squared errors"):
         RegressionTask(LIBRARY, dataset.with_loss(made(pinball)), RegressionSettings(metric=Metric.CORRELATION))
 
 

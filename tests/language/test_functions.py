@@ -107,7 +107,7 @@ def test_a_function_with_the_name_and_the_values_of_an_operator_is_that_operator
 ) -> None:
     given = None if isinstance(function, np.ufunc) else name
     assert tokens.custom(function, name=given) == tokens.OPERATORS[name]
-    refused(bump, "is the name of an operator", name=name)
+    refused(bump, "is the name of a built-in operator", name=name)
 
 
 @pytest.mark.parametrize(
@@ -174,9 +174,9 @@ def test_a_name_that_cannot_stand_in_a_formula_is_refused() -> None:
     refused(lambda x: x, "name that can be written .* but this one is '<lambda>'. Define it by `def`")
     refused(bump, "but this one is '2x'", name="2x")
     refused(functools.partial(np.multiply, 2.0), "but this one is ''")
-    refused(bump, "`sin` is the name of an operator that there is. Give that as text", name="sin")
-    refused(bump, "`power` is the name of an operator", name="power", arity=1)
-    refused(np.logaddexp, "`where` is the name of an operator", name="where")
+    refused(bump, "`sin` is the name of a built-in operator. Give that name as text", name="sin")
+    refused(bump, "`power` is the name of a built-in operator", name="power", arity=1)
+    refused(np.logaddexp, "`where` is the name of a built-in operator", name="where")
     refused(bump, "`const` is the name", name="const")
     refused(3.0, "must be a function, but it is 3.0")
     with pytest.raises(SettingsError, match="`bump` is both an operator of your own and a column"):
@@ -435,7 +435,9 @@ def test_a_function_that_raises_later_fails_its_rows_and_says_so_once(threads: i
 
     population = population_of(picky, "own(x1)", "own(x1 + x1)", "own(x1) + own(x1)")
     dataset = Dataset.of([[0.125], [0.25]], [0.5, 1.0])
-    with pytest.warns(RuntimeWarning, match="`own` raised ZeroDivisionError: an eighth. Formulas .* said once") as told:
+    with pytest.warns(
+        RuntimeWarning, match="`own` raised ZeroDivisionError: an eighth. Such formulas fail; .* given once"
+    ) as told:
         errors = evaluate(population, dataset, threads=threads)
     assert len(told) == 1
     assert errors.failure.tolist() == [Failure.NO_ANSWER, Failure.NONE, Failure.NO_ANSWER]

@@ -1,4 +1,4 @@
-"""What a user is told about the name of an operator that there is not."""
+"""What a user is told about the name of an unknown operator."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ SAME: dict[str, tuple[str | bytes, str]] = {
     "trailing separators": ("a,n,y\n1.5,10,2,\n2.5,20,4.5,\n3.25,40,8,\n", "1 empty column without a name."),
     "title": ("Height of the tide\n\na;n;y\n1,5;10;2\n2,5;20;4,5\n3,25;40;8\n", "1 line\n  above the header"),
     "ids": ("id,a,n,y\n1007,1.5,10,2\n1003,2.5,20,4.5\n1012,3.25,40,8\n", "id  left out  row numbers"),
-    "empty rows": ("a,n,y\n1.5,10,2\n2.5,20,4.5\n3.25,40,8\n,,\n,,\n,,\n", "3 empty rows passed over."),
+    "empty rows": ("a,n,y\n1.5,10,2\n2.5,20,4.5\n3.25,40,8\n,,\n,,\n,,\n", "3 empty rows skipped."),
     "quoted newline": ('a,"n\n(pieces)",y,t\n1.5,10,2,"x\n# y"\n2.5,20,4.5,z\n3.25,40,8,z\n', "t           left out"),
     "old Mac": (b"a,n,y\r1.5,10,2\r2.5,20,4.5\r3.25,40,8\r", "3 rows"),
     "packed": (gzip.compress(b"a,n,y\n1.5,10,2\n2.5,20,4.5\n3.25,40,8\n"), "commas between columns"),
@@ -167,7 +167,7 @@ def test_without_a_header_columns_have_numbers_and_nothing_is_lost(chosen: Read)
 def test_names_that_are_there_twice_are_told_apart(chosen: Read) -> None:
     found = chosen("a,a_2,a,y\n1,2,3,4\n5,6,7,9\n")
     assert found.names == ("a", "a_2", "a_3")
-    assert found.report.notes == ("Names are there twice; the later columns are called `a_3`.",)
+    assert found.report.notes == ("Some names occur twice; the later columns are called `a_3`.",)
 
 
 # --- Gaps -------------------------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ _PER_CONTEXT = 3
 
 
 class Assembler:
-    """Puts formulas together for one dataset."""
+    """Builds formulas for one dataset."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class Assembler:
         return self._formulas(self._holes.contexts(holes))
 
     def polynomials(self) -> list[Row]:
-        """Return polynomials of the variables, which are computed fast."""
+        """Return polynomials of the variables, which are fast to compute."""
         root = self._holes.context(self._bench.writer.number(1.0), 0)
         return self._blocks.polynomials([root]) if root is not None and self._blocks.are_possible else []
 

@@ -1,4 +1,4 @@
-"""The first formulas of a search, which need none: a constant, a line, a power law and an exponential."""
+"""The first formulas of a fit, made without a search: a constant, a line, a power law and an exponential."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def mean(writer: Writer, dataset: Dataset) -> Row:
 def first_laws(writer: Writer, dataset: Dataset, *, longest: int) -> list[Row]:
     """Return a line, a power law and an exponential in the first variable, and in all of the first few.
 
-    Constants are a guess by least squares, of the logarithm of y where that has one sign; they are to be fitted.
+    Constants are a first guess by least squares, on the logarithm of y if y has one sign; they must still be fitted.
     """
     few = Backsolver.of(dataset, _SAMPLES).dataset
     columns = writer.columns[:MOST_VARIABLES]
@@ -61,7 +61,7 @@ def _laws(writer: Writer, few: Dataset, columns: Sequence[int]) -> list[Row]:
 
 
 def _solved(X: Floats, goal: Floats, few: Dataset) -> list[tuple[float, Floats]]:
-    """The best offset and slopes by least squares; empty if they are no numbers that a formula can hold."""
+    """The best offset and slopes by least squares; empty if a formula cannot hold these numbers."""
     root = np.sqrt(few.weights)
     design = root[:, None] * np.concatenate([np.ones((len(goal), 1)), X], axis=1)
     found = arithmetic.least_squares(design, root * goal)

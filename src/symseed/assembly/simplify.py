@@ -122,7 +122,7 @@ def _steps(writer: Writer, part: Row, dataset: Dataset, is_late: IsLate) -> list
     for place, width, free in zip(places, alone, followed, strict=True):
         value = part.constants[place]
         if simple_numbers.cost(value) is None and math.isfinite(width):
-            # An infinite free deviation, where other constants can replace this one, gives no scale. Factors by hand.
+            # If other constants can replace this one, its free deviation is infinite: no scale. Factors by hand.
             reach[place] = max(20.0 * width, 4.0 * free if math.isfinite(free) else 0.0, 1e-9 * abs(value))
     out = [*_one_wave(writer, part), *_without_minus(writer, part)]
     for place, width in reach.items():

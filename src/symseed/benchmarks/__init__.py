@@ -1,7 +1,7 @@
-"""Benchmark problems by name: both tables of the paper as printed, its released code's variants, and the classic sets.
+"""Benchmark problems by name: both tables of the paper as printed, variants of its released code, and classic sets.
 
-`catalogue/` holds the problems, one file for each set. A name that ends in `/code` is a problem as the authors'
-released code has it, where that differs from what the paper prints.
+`catalogue/` holds the problems, one file for each set. A name that ends in `/code` is a problem as in the authors'
+released code, if that differs from the paper.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Mapping[str, tuple[str, ...]]:
-    """Look `SETS` up, the problems' names by the name of their set, when it is asked for: it needs the catalogue."""
+    """Load `SETS`, the names of problems by set, at its first use: it needs the catalogue."""
     if name == "SETS":
         return catalogue.shipped().sets
     raise AttributeError(f"module 'symseed.benchmarks' has no attribute {name!r}")

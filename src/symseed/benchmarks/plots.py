@@ -1,6 +1,6 @@
-"""Pictures of many runs: recovery by problem, by S, by expressions used and by noise, and time, beside the paper's.
+"""Figures of many runs: recovery by problem, by S, by expressions used and by noise, and time, beside the paper's.
 
-Methods are compared on the problems that all of them have; noisy runs are in the picture by noise only. matplotlib is
+Methods are compared on the problems that all of them have; noisy runs are only in the figure by noise. matplotlib is
 needed to draw, not to import this module.
 """
 
@@ -30,12 +30,12 @@ FORMATS = ("svg", "png")
 _DASHES = ("-", "--", ":", "-.")
 _MARKERS = "os^vDPX"
 _SHORTEST = 1e-3
-"""Seconds below which times are drawn as this: a logarithmic axis has no 0."""
+"""Shortest time that is drawn, in seconds: shorter ones are drawn there, since a logarithmic axis has no 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A picture that can be drawn of records."""
+    """A figure that can be drawn from records."""
 
     name: str
     """Name of the file, without its ending."""
@@ -48,7 +48,7 @@ class Plot:
 def save(
     plot: Plot, records: Sequence[RunRecord], folder: Path, *, shown: Sequence[str] = (), form: str
 ) -> Path | None:
-    """Draw a plot of the methods `shown` (all where it is empty) into a folder; None if records for it are missing.
+    """Draw a plot of the methods `shown` (all if it is empty) into a folder; None if records for it are missing.
 
     Raises:
         SettingsError: if matplotlib is missing, or a method of `shown` does not exist.
@@ -66,7 +66,7 @@ def save(
             folder.mkdir(parents=True, exist_ok=True)
             figure.savefig(path, metadata={"Date": None} if form == "svg" else None)
         except OSError as error:
-            raise SettingsError(f"Pictures need a folder to go to, but `{folder}` is none: {error}.") from error
+            raise SettingsError(f"The figures need a folder, but `{folder}` is not one: {error}.") from error
     return path
 
 
@@ -249,7 +249,7 @@ def _by_noise(records: Sequence[RunRecord], shown: Sequence[str]) -> Figure | No
 
 
 def _common(lines: Mapping[str, Mapping[float, Sequence[RunRecord]]]) -> list[str]:
-    """Return the problems that every line has, at whatever level."""
+    """Return the problems that every line has, at some level."""
     had = [{run.problem for runs in levels.values() for run in runs} for levels in lines.values()]
     return sorted(set.intersection(*had)) if had else []
 
@@ -265,7 +265,7 @@ def _points(name: str, levels: Mapping[float, Sequence[RunRecord]], members: Seq
 
 
 def _draw_line(axes: Axes, points: _Points, levels: Sequence[float], place: int, count: int) -> ErrorbarContainer:
-    aside = 0.06 * (place - (count - 1) / 2)  # or bars would hide each other
+    aside = 0.06 * (place - (count - 1) / 2)  # otherwise bars would hide each other
     below = [mean - low for mean, (low, _) in points.values()]
     above = [high - mean for mean, (_, high) in points.values()]
     is_again = place >= len(COLOURS)  # colours repeat, so lines differ in dashes too
@@ -309,7 +309,7 @@ class _Panels:
     figure: Figure
     axes: Mapping[str, Axes]
     lines: Mapping[str, int]
-    """Where each problem is."""
+    """Line of each problem."""
     colours: Mapping[str, str]
 
     @classmethod
@@ -380,7 +380,7 @@ def _colours(names: Sequence[str]) -> list[str]:
 
 
 def _hollow(axes: Axes, x: float, y: float) -> None:
-    """Mark a figure of the paper, large enough to be seen around a mark of ours."""
+    """Mark a value of the paper, large enough to be visible around a mark of ours."""
     axes.plot(x, y, "D", color=GREY, markersize=6, fillstyle="none", markeredgewidth=0.9, clip_on=False)
 
 

@@ -1,4 +1,4 @@
-"""One benchmark problem: a target, the tokens to search with, and where its samples lie."""
+"""One benchmark problem: a target, the tokens to search with, and the rules for its samples."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ Function: TypeAlias = Callable[[Floats], Floats]
 """Values at the rows of a table, (M, V) to (M,)."""
 
 _SEEDS = 2**32
+"""Number of seeds of NumPy's legacy generator."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,17 +38,17 @@ class Problem:
     target: Expression | None
     """The target over a library that can express it; None if no operators can."""
     function: Function | None
-    """What computes the target where `target` is None."""
+    """Computes the target if `target` is None."""
     library: Library
-    """What a search may use: x1, x2, ... and the problem's token set. It need not be able to express the target."""
+    """Tokens of a search: x1, x2, ... and the problem's token set. They may not suffice to express the target."""
     train: Rules
     test: Rules
     seed_name: str
-    """Whose checksum seeds the draws: the problem's name in the authors' released code."""
+    """Text whose checksum seeds the draws: the problem's name in the authors' released code."""
     note: str
-    """Where paper, released code and literature differ."""
+    """Differences between paper, released code and literature."""
     source: str
-    """Where the problem's set comes from."""
+    """Source of the problem's set."""
 
     def values(self, X: npt.ArrayLike) -> Floats:
         """Return the target's values at the rows of `X` (M, V), as (M,); NaN where it has none."""
@@ -59,11 +60,11 @@ class Problem:
     def datasets(self, draw: int = 0) -> tuple[Dataset, Dataset]:
         """Return training and test data.
 
-        Draw 0 is the data of the authors' released code, wherever the definition is the same; other draws are fresh.
+        Draw 0 is the data of the authors' released code, if the definition is the same; other draws are new.
         Evenly spaced points are the same in each draw.
         """
         check_at_least("draw", draw, 0)
-        # The legacy generator on purpose: the released code draws with it, test data after training data.
+        # The legacy generator is needed: the released code uses it, for training data first and then for test data.
         rng = np.random.RandomState((zlib.adler32(self.seed_name.encode()) + draw) % _SEEDS)
         train, test = rules.table(self.train, rng), rules.table(self.test, rng)
         return Dataset.of(train, self.values(train)), Dataset.of(test, self.values(test))

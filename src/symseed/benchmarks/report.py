@@ -33,7 +33,7 @@ _SETS: Mapping[str, tuple[str, ...]] = types.MappingProxyType(
         "livermore": ("Livermore",),
     }
 )
-"""The sets of the catalogue that a summary's key stands for: those of the paper's Table 2."""
+"""The catalogue's sets for each key of a summary: those of the paper's Table 2."""
 _SUMMARY_HEADER = ("Method", "Set", "Problems", "Recovered %", "Reference test %", "Paper %")
 _ROW_HEADER = (
     "Method",
@@ -63,6 +63,7 @@ _CSV_HEADER = (
     "paper",
 )
 _Z = statistics.NormalDist().inv_cdf(0.975)
+"""Standard deviations of a 95 % interval, to each side."""
 
 
 Figures: TypeAlias = Mapping[str, Mapping[str, float]]
@@ -98,9 +99,9 @@ class ProblemRow:
     method: str
     problem: str
     recovered: int
-    """Runs whose answer is the target, symbolically."""
+    """Number of runs whose answer is proved equal to the target."""
     passes_reference: int
-    """Runs that pass the released code's test."""
+    """Number of runs that pass the released code's test."""
     runs: int
     """Number of runs, failed ones included."""
     failed: int
@@ -139,7 +140,7 @@ class SetMean:
     interval: tuple[float, float] | None
     """95 % interval of `recovered` over other runs on the same problems."""
     runs: tuple[int, int] | None
-    """The fewest runs of a problem, and the most."""
+    """Fewest and most runs of a problem."""
 
     @property
     def is_complete(self) -> bool:
@@ -165,17 +166,17 @@ class Comparison:
     ours: float
     paper: float
     interval: tuple[float, float]
-    """95 % interval of ours less the paper's (Newcombe's, from the intervals of both)."""
+    """95 % interval of our rate minus the paper's (Newcombe's, from the intervals of both)."""
 
     @property
     def differs(self) -> bool:
-        """Whether the interval leaves out 0; for one of twenty pairs of equal rates it does so by chance."""
+        """Whether the interval excludes 0; for one in twenty pairs of equal rates it does so by chance."""
         return not self.interval[0] <= 0.0 <= self.interval[1]
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What records of runs say, in the order of the methods and of the catalogue."""
+    """Results of records of runs, in the order of the methods and of the catalogue."""
 
     rows: tuple[ProblemRow, ...] = ()
     summaries: tuple[Summary, ...] = ()
@@ -217,7 +218,7 @@ class Report:
         return file.getvalue()
 
     def json(self) -> str:
-        """Return an object of two: `summary`, percentages by method, and `problems`, by method and problem."""
+        """Return an object with `summary`, percentages by method, and `problems`, by method and problem."""
         problems: dict[str, dict[str, object]] = {summary.method: {} for summary in self.summaries}
         for row in self.rows:
             problems[row.method][row.problem] = {
@@ -278,7 +279,7 @@ def paper() -> Paper:
 
 
 def wilson(successes: int, runs: int) -> tuple[float, float]:
-    """Return the 95 % interval of a rate by Wilson's score, in percent; without runs it is everything."""
+    """Return the 95 % interval of a rate by Wilson's score, in percent; without runs, 0 to 100."""
     if not 0 <= successes <= runs:
         raise DataError(f"`successes` must be from 0 to `runs` ({runs}), but it is {successes}.")
     if runs == 0:
@@ -292,7 +293,7 @@ def wilson(successes: int, runs: int) -> tuple[float, float]:
 
 
 def latest(records: Iterable[RunRecord]) -> list[RunRecord]:
-    """Return one record of each run: of two with the same key the later one counts."""
+    """Return one record of each run: if two have the same key, the later one."""
     return list({record.key: record for record in records}.values())
 
 
@@ -310,7 +311,7 @@ def label(record: RunRecord) -> str:
 
 
 def named(record: RunRecord) -> RunRecord:
-    """Return a record whose method is its label, which then says all that the label says."""
+    """Return a record with its label as its method, and without what the label says."""
     return replace(record, method=label(record), seconds=None, noise=0.0)
 
 
@@ -334,7 +335,7 @@ def mean_over(
     mean = statistics.fmean(row.percent for row in found) if found else None
     interval = None
     if mean is not None:
-        # Wilson's interval is not empty where all runs agree, as a standard error would be.
+        # Wilson's interval has a width even if all runs agree; one from a standard error would not.
         below = _root_sum([row.percent - row.interval[0] for row in found]) / len(found)
         above = _root_sum([row.interval[1] - row.percent for row in found]) / len(found)
         interval = mean - below, mean + above
@@ -384,7 +385,7 @@ def rmse(record: RunRecord) -> float:
 
 
 def build(records: Iterable[RunRecord]) -> Report:
-    """Return the report of records; of two with the same key the later one counts, and draws are pooled.
+    """Return the report of records; if two have the same key, the later one counts. Draws are pooled.
 
     Runs on noisy data, or with a time limit that is not their method's own, are rows of their own (`label`).
 
@@ -417,7 +418,7 @@ def build(records: Iterable[RunRecord]) -> Report:
 
 
 def _ordered(found: set[str], known: Iterable[str]) -> list[str]:
-    """Sort names as the known ones are; others come last, by name."""
+    """Sort names in the order of the known ones; unknown names come last, by name."""
     order = [name for name in known if name in found]
     return order + sorted(found.difference(order))
 
@@ -472,7 +473,7 @@ def number(value: float | None, digits: int) -> str:
 
 
 def _aligned(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """Lay cells out in columns: the first two to the left, as they are names, all others to the right."""
+    """Align cells in columns: the first two, which are names, to the left, all others to the right."""
     table = [header, *lines]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     text = ""

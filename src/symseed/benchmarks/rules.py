@@ -1,8 +1,8 @@
-"""Where a problem's samples lie: the paper's U and E as values, read from text.
+"""Rules for a problem's samples: the paper's U and E, read from text.
 
 `U(a, b, n)` is n uniform draws from [a, b). `E(a, b, n)` is n evenly spaced points, both ends included.
-`E(a, b, step s)` is floor((b - a) / s) + 1 evenly spaced points, both ends included, computed in float64: so the
-authors' released code reads a step, which means that the spacing is s only where s divides the interval.
+`E(a, b, step s)` is floor((b - a) / s) + 1 evenly spaced points, both ends included, computed in float64. The authors'
+released code reads a step in this way, so the spacing is s only if s divides the interval.
 
 Axis letters: M samples, V variables.
 """
@@ -21,7 +21,7 @@ from symseed.arrays import Floats
 from symseed.errors import SettingsError
 
 MAX_ROWS = 10_000_000
-"""Largest table of samples."""
+"""Most samples of a table: far above any benchmark, chosen by hand."""
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _RULE = re.compile(rf"\s*([UE])\(\s*({_NUMBER})\s*,\s*({_NUMBER})\s*,\s*(?:(\d+)|step\s+({_NUMBER}))\s*\)\s*")
@@ -49,7 +49,7 @@ class Even:
     count: int
 
     def __str__(self) -> str:
-        """Return the rule as the catalogue writes it, steps counted out."""
+        """Return the rule as the catalogue writes it, with the number of points in place of a step."""
         return f"E({self.low:.15g}, {self.high:.15g}, {self.count})"
 
 
@@ -75,7 +75,7 @@ def parse(texts: Sequence[str], variables: int) -> Rules:
     if drawn and spaced:
         raise SettingsError(f"Either all rules are U or all are E, but they are {', '.join(map(str, rules))}.")
     if len({rule.count for rule in drawn}) > 1:
-        raise SettingsError(f"U draws as many values of each variable, but the rules are {', '.join(map(str, rules))}.")
+        raise SettingsError(f"U needs the same n for each variable, but the rules are {', '.join(map(str, rules))}.")
     rows = drawn[0].count if drawn else math.prod(rule.count for rule in spaced)
     if rows > MAX_ROWS:
         raise SettingsError(f"The rules must make at most {MAX_ROWS} rows, but make {rows}.")

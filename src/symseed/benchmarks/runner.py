@@ -1,7 +1,7 @@
-"""Many runs: every (problem, method, seed) once, each with a record that survives whatever ends the process.
+"""Many runs: every (problem, method, seed) once, each with a record that survives the end of the process.
 
-Records are lines of JSON in one file of a folder, written when a run ends and forced to the disk. Starting again with
-the same folder does what is missing.
+Records are lines of JSON in one file of a folder, written to the disk when a run ends. A second start with the same
+folder does the missing runs.
 """
 
 from __future__ import annotations
@@ -34,14 +34,15 @@ from symseed.scoring import RegressionSettings, RegressionTask, evaluate
 from symseed.search import Budget, Step, StopReason, search
 
 SCHEMA = 1
+"""Version of the format of records."""
 FILE = "records.jsonl"
 _MOST_BYTES = 2**31
-"""Most bytes of a file of records that are read: a run takes about a kilobyte."""
+"""Most bytes of a file of records that are read: a record has about a kilobyte. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class RunKey:
-    """What makes a run: nothing runs twice under one key."""
+    """The definition of a run: nothing runs twice with the same key."""
 
     problem: str
     method: str
@@ -135,7 +136,7 @@ def plan(
 
 
 def execute(key: RunKey, checker: Checker) -> RunRecord:
-    """Run one search and check its answer; whatever goes wrong is in the record."""
+    """Run one search and check its answer; an error goes into the record."""
     try:
         return _execute(key, checker)
     except Exception as error:
@@ -207,7 +208,7 @@ def _execute(key: RunKey, checker: Checker) -> RunRecord:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The result of a method, be it a search or a portfolio."""
+    """The result of a method."""
 
     best: Expression
     last: Step | Turn
@@ -215,7 +216,7 @@ class Found:
 
 
 def solve(method: Method, library: Library, train: Dataset, *, test: Dataset, seed: int, budget: Budget) -> Found:
-    """Run a method, be it one search or a portfolio of them; only a search may ask the test data when to stop."""
+    """Run a method, one search or a portfolio; only a search may use the test data to decide when to stop."""
     if method.portfolio is not None:
         solution = portfolio.run(library, train, method.portfolio, seed=seed, budget=budget)
         return Found(solution.best.expression, solution.history[-1], solution.reason)
@@ -243,7 +244,7 @@ class Store:
         return os.path.lexists(self.path) or os.path.lexists(self.packed)
 
     def read(self) -> list[RunRecord]:
-        """Return all records, the packed ones first; a line that was torn when the process died is left out.
+        """Return all records, the packed ones first; a line that was incomplete when the process died is left out.
 
         Raises:
             DataError: if a file is of another version, or the packed one is damaged.
@@ -256,9 +257,9 @@ class Store:
     def pack(self) -> int:
         """Move all records into the packed file, and return how many it has.
 
-        Of two with the same key the later one is kept. Methods are in the order in which they first appear, the runs
-        of each in that of their keys, so that the same records give the same bytes. Times are rounded to 6 digits,
-        which saves a seventh of the file; all other values are kept as they are.
+        If two have the same key, the later one is kept. Methods are in the order of their first records, and the runs
+        of each in the order of their keys, so that the same records give the same bytes. Times are rounded to 6 digits,
+        which makes the file a seventh smaller; all other values are unchanged.
 
         Raises:
             DataError: if another process is writing to the folder.
@@ -268,7 +269,7 @@ class Store:
             order = {method: place for place, method in enumerate(dict.fromkeys(key.method for key in records))}
             keys = sorted(records, key=lambda key: (order[key.method], key))
             buffer = io.BytesIO()
-            # No name and no date in the header: they would differ each time.
+            # The header has no name and no date, which would differ each time.
             with gzip.GzipFile("", "wb", fileobj=buffer, mtime=0) as packed:
                 for key in keys:
                     packed.write(json.dumps(self._rounded(records[key])).encode() + b"\n")
@@ -298,7 +299,7 @@ class Store:
     def _unpacked(self) -> bytes:
         content = self._content(self.packed)
         try:
-            if not content:  # which `gzip` takes for a file without members
+            if not content:  # `gzip` would read it as an archive without members
                 raise EOFError("It is empty")
             return gzip.decompress(content)
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -365,7 +366,7 @@ def run_many(
 
 
 def run_one(key: RunKey) -> RunRecord:
-    """Do one run by itself: what a worker of any kind of executor calls."""
+    """Do one run; workers of any executor call this."""
     with Checker() as checker:
         return execute(key, checker)
 
@@ -389,7 +390,7 @@ def _run_on(executor: Executor, keys: Sequence[RunKey], jobs: int, finish: Calla
 
 
 def _run_pool(keys: Sequence[RunKey], jobs: int, finish: Callable[[RunRecord], None]) -> list[RunKey]:
-    """Do runs in a pool of processes; where one dies, record what it was at and return what is left to do."""
+    """Do runs in a pool of processes; if one dies, record its run and return the runs that are left."""
     context = multiprocessing.get_context("spawn")
     left = list(reversed(keys))
     cores = context.SimpleQueue()
@@ -407,7 +408,7 @@ def _run_pool(keys: Sequence[RunKey], jobs: int, finish: Callable[[RunRecord], N
                     del running[future]
                     finish(record)
         except BrokenProcessPool:
-            # Which of them killed its process is not known: each gets a process of its own, once.
+            # It is not known which of them killed its process, so each gets its own process, once.
             for key in running.values():
                 finish(_run_alone(key))
         except BaseException:

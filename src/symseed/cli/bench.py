@@ -1,4 +1,4 @@
-"""The commands below `symseed bench`: problems, many runs, and tables and pictures of them."""
+"""The commands of `symseed bench`: problems, many runs, and tables and figures of runs."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def _levels(text: str) -> list[float]:
 
 
 def _picture(x: Floats, y: Floats, width: int = 60, height: int = 12) -> str:
-    """Draw points as text: the first variable to the right, y upwards."""
+    """Draw points as text, y against the first variable."""
     cells = [[" "] * width for _ in range(height)]
     for column, line in set(zip(_places(x, width), _places(y, height), strict=True)):
         cells[height - 1 - line][column] = "*"
@@ -222,7 +222,7 @@ def _picture(x: Floats, y: Floats, width: int = 60, height: int = 12) -> str:
 
 
 def _places(values: Floats, count: int) -> list[int]:
-    """Return the cell of each value; equal cells cover the range from the least to the greatest."""
+    """Return the cell of each value; cells of equal size cover the range of the values."""
     least, greatest = values.min(), values.max()
     places: list[int] = np.rint((values - least) / ((greatest - least) or 1.0) * (count - 1)).astype(int).tolist()
     return places

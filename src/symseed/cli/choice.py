@@ -1,4 +1,4 @@
-"""What a user wants of a table: targets, inputs, weights and units by the names of its columns."""
+"""The user's selection from a table: targets, inputs, weights and units, by the names of the columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from symseed.tables import Table, TableOptions
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a user wants of a table."""
+    """The user's selection from a table."""
 
     targets: tuple[str, ...]
     inputs: tuple[str, ...] | None = None
@@ -23,9 +23,9 @@ class Choice:
     weights: str | None = None
     """Column of the rows' weights."""
     units: tuple[str, ...] = ()
-    """Texts COLUMN=UNIT, which come before units in the file."""
+    """Texts COLUMN=UNIT, which take precedence over units in the file."""
     missing: str = "drop"
-    """What becomes of rows with gaps."""
+    """What happens to rows with gaps."""
     reading: TableOptions = field(default_factory=TableOptions)
     """How the file is read."""
 
@@ -67,11 +67,11 @@ class Choice:
             table.check((*self.targets, *(self.inputs or ()), *self.drop, *weights))
         except DataError as error:
             has_commas = any("," in name for name in table.names)
-            quoting = " Within a list, a name with a comma stands in double quotes." if has_commas else ""
+            quoting = " In a list, put a name with a comma in double quotes." if has_commas else ""
             raise DataError(f"{error}{quoting}") from error
 
     def _with_units(self, data: RunData, in_file: Mapping[str, str]) -> RunData:
-        """Read COLUMN=UNIT, which comes before the units in the file; columns that have neither are pure numbers."""
+        """Read COLUMN=UNIT, which takes precedence over units in the file; columns without a unit are pure numbers."""
         units = dict(in_file)
         for text in self.units:
             name, equals, unit = text.rpartition("=")

@@ -1,7 +1,7 @@
-"""What shells complete: tables, their columns, runs, methods, operators, formats and losses.
+"""Shell completion of tables, their columns, runs, methods, operators, formats and losses.
 
-A shell asks while the user is typing. So nothing here loads scikit-learn, a table is read to the end of its header, and
-whatever goes wrong completes nothing.
+A shell asks while the user is typing, so nothing here loads scikit-learn, only the header of a table is read, and an
+error gives no completion.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from symseed.errors import SymseedError
 from symseed.language.tokens import OPERATORS
 
 SHELLS = ("bash", "zsh", "fish")
-"""Shells that `symseed completion` knows."""
+"""Shells that `symseed completion` supports."""
 
 _Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
@@ -34,12 +34,12 @@ def script(group: click.Group, shell: str) -> str:
 
 
 def data(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete a file, or a table that ships."""
+    """Complete a file, or a table that ships with symseed."""
     return [*_items(tables.shipped(), incomplete), CompletionItem(incomplete, type="file")]
 
 
 def column(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete one column of the table that stands before."""
+    """Complete one column of the table that was typed before."""
     return _items(_header(context), incomplete)
 
 
@@ -63,7 +63,7 @@ def operators(_context: click.Context, _parameter: click.Parameter, incomplete: 
 
 
 def of(names: Iterable[str]) -> _Complete:
-    """Complete one of some names."""
+    """Return the completion of one of some names."""
     return lambda _context, _parameter, incomplete: _items(names, incomplete)
 
 
@@ -72,7 +72,7 @@ loss = of(losses.NAMED)
 
 
 def _items(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    # Bash takes apart a name with a space; such names, and those with quotes or brackets, must be typed.
+    # Bash splits a name with a space; such names, and names with quotes or brackets, must be typed.
     return [CompletionItem(name) for name in names if name.startswith(incomplete) and shlex.quote(name) == name]
 
 
@@ -83,7 +83,7 @@ def _last(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
 
 
 def _header(context: click.Context) -> list[str]:
-    # An option that still waits for its value keeps click from giving the arguments before it their names.
+    # While an option waits for its value, click does not name the arguments before it.
     source = next(iter((*filter(None, [context.params.get("data")]), *context.args)), "")
     try:
         return tables.header(str(source))

@@ -1,4 +1,4 @@
-"""The commands that search: fit and resume. `searching`, which takes long to load, does their work."""
+"""The commands that search: fit and resume. `searching`, which is slow to load, does their work."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ def fit(
 ) -> None:
     """Search for formulas that predict a column of DATA.
 
-    DATA is a table in text (CSV and its relatives), Excel, Parquet, Feather or JSON, `-` for standard input, or a table
-    that ships with symseed (diabetes, hubble, planets). What was read, used and left out is said before the search. If
+    DATA is a table in text (CSV or similar), Excel, Parquet, Feather or JSON, `-` for standard input, or a table
+    that ships with symseed (diabetes, hubble, planets). A summary of what was read, used and left out comes first. If
     there are more than 10,000 rows, the search uses a random subset, and a warning says so; constants are fitted, and
     formulas judged and selected, on all rows.
 
-    Options come before --config, and every setting can also be given by --set: --time 60 is --set max_time=60. A
-    column whose name has a comma stands in double quotes: --inputs '"a,1",b'.
+    Options take precedence over --config, and every setting can also be given by --set: --time 60 is --set max_time=60.
+    A column whose name has a comma must be in double quotes: --inputs '"a,1",b'.
 
     Ctrl-C stops the search and prints the best formulas so far; a second Ctrl-C stops at once. `resume`, `show`,
     `predict` and `report` take the run's folder, the beginning of its name, or `latest`.

@@ -1,6 +1,6 @@
-"""What a terminal shows while a search works: one line with its clock and its limits, and the formulas so far.
+"""The display of a search in a terminal: one line with its clock and its limits, and the formulas so far.
 
-Where there is no terminal, a line is printed whenever the selected formula changes.
+Without a terminal, a line is printed whenever the selected formula changes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BAR = (8, 40)
 
 
 def console() -> Console:
-    """Return what a command shows its progress on."""
+    """Return the console for the progress of a command."""
     return Console(file=sys.stdout, soft_wrap=False)
 
 
@@ -54,13 +54,13 @@ class Display:
         self._front: EquationFront | None = None
         self._live: Live | None = None
         if _is_live(shown_on):
-            # Each drawing asks for the status anew, so that the clock moves between turns.
+            # Each drawing computes the status again, so that the clock moves between turns.
             self._live = Live(
                 console=shown_on, get_renderable=self._drawn, refresh_per_second=4, transient=True, auto_refresh=True
             )
 
     def __enter__(self) -> Display:
-        """Take the screen, where there is one."""
+        """Begin the display, if there is a terminal."""
         if self._live is not None:
             self._live.__enter__()
         return self
@@ -68,12 +68,12 @@ class Display:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Give it back, with nothing of the display left on it."""
+        """End the display, and erase it."""
         if self._live is not None:
             self._live.__exit__(kind, error, trace)
 
     def activity(self, output: int, activity: Activity) -> None:
-        """Take note of what the search begins to do; the next drawing shows it."""
+        """Record the activity; the next drawing shows it."""
         self._meter.hear(output, activity)
 
     def turn(self, progress: Progress) -> None:
@@ -99,7 +99,7 @@ class Display:
         status, (width, height) = self._meter.status(), self._console.size
         line = Text("Preparing") if status is None else status_line(status, width)
         table = [] if self._front is None else [front_table(self._front, self._rule, height - _OTHER_LINES)]
-        # A terminal writes ^C where the cursor is. On a full line that would begin another, which nothing would erase.
+        # A terminal prints ^C at the cursor. At the end of a full line, that would begin a line that nothing erases.
         return Group(line, *table, Text(""))
 
 
@@ -108,7 +108,7 @@ def _is_live(shown_on: Console) -> bool:
 
 
 def status_line(status: Status, width: int) -> RenderableType:
-    """Return the status on one line: as much of it as there is room for, and a bar where room is left."""
+    """Return the status on one line: as much of it as fits, and a bar if there is room."""
     tried, end = f"{status.charged:,} formulas", f"at most {status.remaining}"
     forms = [
         (status.clock, status.stage, tried, status.rate, status.same, end),
@@ -119,7 +119,7 @@ def status_line(status: Status, width: int) -> RenderableType:
     texts = ["  ".join(filter(None, form)) for form in forms]
     name = Text(for_terminal(status.target), style="bold")
     name.truncate(_LONGEST_NAME, overflow="ellipsis")
-    # The bar is worth more than the longer forms, the name more than the bar.
+    # The bar has priority over the longer forms, and the name over the bar.
     free = [width - len(text) - name.cell_len - 4 for text in texts]
     place = next((place for place, room in enumerate(free) if room >= _BAR[0]), len(texts) - 1)
     grid = Table.grid(padding=(0, 2, 0, 0))
@@ -133,11 +133,11 @@ def status_line(status: Status, width: int) -> RenderableType:
 
 
 def front_table(front: EquationFront, rule: str, most: int = _MOST_ROWS) -> Table:
-    """Return a front as a table with the selected formula marked; of many rows those around it."""
+    """Return a front as a table with the selected formula marked; of many rows only those around it."""
     chosen = front.choice(rule)
     most = max(1, min(most, _MOST_ROWS))
     begin = max(0, min(chosen - most // 2, len(front.equations) - most))
-    # Expanded, so that the formulas have the room that is left, and the numbers what they need.
+    # Expanded, so that numbers have the width that they need, and formulas the rest.
     table = Table(box=None, header_style="dim", pad_edge=False, expand=True)
     for name in ("", *front.names[:-1]):
         table.add_column(name, justify="right", no_wrap=True)

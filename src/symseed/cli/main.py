@@ -1,4 +1,4 @@
-"""The command line: every command that `symseed` has."""
+"""The command line: all commands of `symseed`."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ ELSEWHERE = {
     "runs": ("runs", "runs"),
     "show": ("show", "show"),
 }
-"""Commands of other modules, and what they are called there. These modules load scikit-learn when a command works, and
-neither for help nor for a shell that completes: it takes longer to load than most commands to run."""
-_MOST_FITS = 200  # of a formula, each of 100 iterations: constants that can stand in for one another take thousands
+"""Commands of other modules, with their names there. These modules load scikit-learn only when a command runs, not for
+help or shell completion, because it takes longer to load than most commands take."""
+_MOST_FITS = 200  # fits of 100 iterations each: redundant constants need thousands of iterations
 
 
 class _Commands(click.Group):
@@ -96,8 +96,8 @@ def evaluate(
 ) -> None:
     """Fit the constants of FORMULAS to DATA and compare the fits.
 
-    DATA is a table of any kind that `fit` reads, or one that ships with symseed (diabetes, hubble, planets). A formula
-    uses column names, numbers, which stay fixed, and `const` for constants to fit.
+    DATA is a table in any format that `fit` reads, or one that ships with symseed (diabetes, hubble, planets). A
+    formula uses column names, numbers, which stay fixed, and `const` for constants to fit.
     """
     chosen = tables.read(data, reading).select([target], missing=missing)
     dataset = Dataset.of(chosen.X, chosen.y[:, 0], chosen.weights, chosen.names)
@@ -143,7 +143,7 @@ def methods_command(name: str | None, as_json: bool) -> None:
         formatter = click.HelpFormatter(width=shutil.get_terminal_size().columns - 1)
         formatter.write_dl(rows)
         click.echo(formatter.getvalue(), nl=False)
-    else:  # a line each, for programs that look for words
+    else:  # one line each, for programs that search for words
         for name, description in rows:
             click.echo(f"{name:40}{description}")
     next_step.say("symseed fit DATA -y COLUMN --method NAME")
@@ -198,7 +198,7 @@ def doctor(as_json: bool) -> None:
         'eval "$(symseed completion bash)"        # ~/.bashrc',
         'eval "$(symseed completion zsh)"         # ~/.zshrc',
         "symseed completion fish | source         # ~/.config/fish/config.fish",
-        title="Put one of these lines where your shell reads it",
+        title="Add the line for your shell to its file",
     )
 )
 @click.argument("shell", type=click.Choice(complete.SHELLS))
@@ -226,7 +226,7 @@ def main() -> None:
     warnings.showwarning = _show_warning
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a console need not know the letters of every name
+            stream.reconfigure(errors="backslashreplace")  # a console may lack letters of a name
     try:
         commands()
     except SymseedError as error:

@@ -1,4 +1,4 @@
-"""Options of the commands: one table of those that stand for a setting, and how each is read."""
+"""Options of the commands: one table of the options that stand for settings, and how each is read."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _DURATION = re.compile(r"(\d+\.?\d*|\.\d+)\s*(min|s|m|h|d|)\s*")
 
 
 def as_columns(text: str) -> list[str]:
-    """Read names of columns between commas; a name that has a comma stands in double quotes, as in a CSV file."""
+    """Read names of columns, separated by commas; a name with a comma is in double quotes, as in a CSV file."""
     try:
         (names,) = csv.reader([text], skipinitialspace=True, strict=True)
     except (csv.Error, ValueError):
         raise SettingsError(
-            f'Columns must be names between commas, such as a,b or "a,1",b, but they are `{shown(text)}`.'
+            f'Columns must be names separated by commas, such as a,b or "a,1",b, but they are `{shown(text)}`.'
         ) from None
     return [name.strip() for name in names if name.strip()]
 
 
 def _value(setting: str) -> Callable[[str], dict[str, Any]]:
-    """Read a value as `--set` does."""
+    """Return a reader of one setting, with the rules of `--set`."""
     return lambda text: {setting: files.toml_value(text)}
 
 
@@ -46,9 +46,9 @@ def _duration(text: str) -> dict[str, Any]:
 
 
 def _operators(text: str) -> dict[str, Any]:
-    """Sort operators into those of one and of two arguments.
+    """Divide operators into those of one and of two arguments.
 
-    If all are of one argument, the setting of the others is left as it is; if all are of two, there are no others.
+    If all have one argument, the operators of two stay as they were; if all have two, there are none of one argument.
     """
     unary: list[str] = []
     binary: list[str] = []
@@ -77,7 +77,7 @@ class SettingOption:
     metavar: str
     help: str
     read: Callable[[str], dict[str, Any]]
-    """Reads the settings from what was typed."""
+    """Reads the settings from the typed text."""
     complete: Callable[..., Any] | None = None
 
     @property
@@ -95,21 +95,19 @@ def _option(
 OPTIONS: Mapping[str, SettingOption] = {
     option.name: option
     for option in (
-        SettingOption(
-            "time", ("max_time",), "SECONDS", "Longest search, such as 60, 2m or 1h.  [default: 60]", _duration
-        ),
+        SettingOption("time", ("max_time",), "SECONDS", "Time limit, such as 60, 2m or 1h.  [default: 60]", _duration),
         SettingOption(
             "ops",
             ("unary_operators", "binary_operators"),
             "NAMES",
-            "Operators, such as 'sin,exp' or '+,*,sin'. Without any of two arguments, + - * / are added.",
+            "Operators, such as 'sin,exp' or '+,*,sin'. If none of them has two arguments, + - * / are added.",
             _operators,
             complete.operators,
         ),
         _option("seed", "random_state", "NUMBER", "Seed; the same seed gives the same search.  [default: 0]"),
         _option("test", "test_size", "SHARE", "Share of the rows held out from the search, such as 0.2."),
         _option("method", "method", "NAME", "Search method; `symseed methods` lists them.", complete.method),
-        _option("maxsize", "maxsize", "NUMBER", "Most tokens of a formula."),
+        _option("maxsize", "maxsize", "NUMBER", "Maximum number of tokens of a formula."),
         _option("loss", "loss", "NAME", "Loss: squared, absolute, huber, logcosh, mse, mae, ...", complete.loss),
         _option("jobs", "n_jobs", "NUMBER", "Threads; -1 for all cores."),
     )
@@ -118,7 +116,7 @@ OPTIONS: Mapping[str, SettingOption] = {
 
 
 def settings(*names: str) -> Callable[[_Command], _Command]:
-    """Give a command options that stand for settings; it gets what was typed by their names."""
+    """Give a command options that stand for settings; it receives the typed texts by the options' names."""
 
     def decorate(command: _Command) -> _Command:
         for option in reversed([OPTIONS[name] for name in names]):
@@ -147,7 +145,7 @@ run = click.argument("run", shell_complete=complete.run)
 
 
 def read(typed: Mapping[str, str | None]) -> dict[str, tuple[Any, str]]:
-    """Return settings by name, each with its value and what was typed for it."""
+    """Return settings by name, each with its value and the typed text."""
     return {
         setting: (value, f"{OPTIONS[name].flag} {text}")
         for name, text in typed.items()
@@ -157,7 +155,7 @@ def read(typed: Mapping[str, str | None]) -> dict[str, tuple[Any, str]]:
 
 
 def combined(typed: Mapping[str, tuple[Any, str]], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of options, and those `given` by `--set`.
+    """Return the settings of options, `typed`, together with those of `--set`, `given`.
 
     Raises:
         SettingsError: if a setting is given by both, and they disagree.
@@ -169,7 +167,7 @@ def combined(typed: Mapping[str, tuple[Any, str]], given: Mapping[str, Any]) -> 
 
 
 class Answering(click.Command):
-    """A command that answers an option of another tool, or a setting without an option, with what to type."""
+    """A command that explains what to type in place of an option of another tool, or of a setting without an option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments."""
@@ -183,8 +181,8 @@ class Answering(click.Command):
 
 
 def _answer(flag: str, own: Set[str]) -> str:
-    """Return what to type in place of an option that a command, whose own flags are given, lacks; "" if unknown."""
-    from symseed.regressor import elsewhere  # after a mistake there is time to load it
+    """Return what to type in place of an unknown option; `own` are the command's flags. "" if that is not known."""
+    from symseed.regressor import elsewhere  # slow to load, but needed only after a mistake
     from symseed.regressor.settings import NAMES
 
     name = flag.lstrip("-").replace("-", "_")
@@ -197,7 +195,7 @@ def _answer(flag: str, own: Set[str]) -> str:
 
 
 def _flag(setting: str, own: Set[str]) -> str:
-    """How a setting is typed."""
+    """Return how a setting is typed."""
     found = [option.flag for option in OPTIONS.values() if setting in option.settings and option.flag in own]
     return found[0] if found else f"--set {setting}=VALUE"
 

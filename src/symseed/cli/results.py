@@ -1,4 +1,4 @@
-"""What a run has found, printed, exported, as a page, and as predictions."""
+"""Results of a run: printed, exported, as an HTML report, and as predictions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def show(folder: Path, index: int | None, format_: str | None, *, as_json: bool)
 
 
 def report(folder: Path, output: str | None) -> None:
-    """Write a page for each target, and print where it is."""
+    """Write a report for each target, and print its path."""
     opened = Run.read(folder, is_to_search=False)
     model = SymbolicRegressor.from_file(folder)
     data = opened.data
@@ -111,7 +111,7 @@ def predict(folder: Path, source: str, index: int | None, reading: tables.TableO
 
 
 def _as_in_run(reading: tables.TableOptions, data: RunData) -> tables.TableOptions:
-    """Read dates as the run did: as seconds since the same moment."""
+    """Read dates in the same way as the run: in seconds since the same moment."""
     if data.table is None or not data.table.has_seconds:
         return reading
     dates = "seconds" if reading.dates == "leave" else reading.dates
@@ -119,7 +119,7 @@ def _as_in_run(reading: tables.TableOptions, data: RunData) -> tables.TableOptio
 
 
 def _predicted(model: SymbolicRegressor, X: Floats, data: RunData, index: int | None) -> Floats:
-    """Return predictions, (M, K): NaN where an input that the formula has is NaN."""
+    """Return predictions, (M, K): NaN if an input of the formula is NaN."""
     used = [
         sorted({token.column for token in row.expression.tokens if token.kind is TokenKind.VARIABLE})
         for row in model.at(index)
@@ -135,7 +135,7 @@ def _predicted(model: SymbolicRegressor, X: Floats, data: RunData, index: int | 
 
 
 def print_fronts(model: SymbolicRegressor, data: RunData, *, as_json: bool) -> None:
-    """Print the front of every target, and where the run is; in JSON also what was read of the file."""
+    """Print the front of every target, and the folder of the run; JSON also has the report on the table."""
     rule = model.model_selection
     if as_json:
         records = [_record(target, front, rule) for target, front in zip(data.targets, model.fronts, strict=True)]

@@ -1,4 +1,4 @@
-"""Runs by name: a folder, `latest`, or the beginning of a name. It loads nothing that takes long, for shells ask it."""
+"""Runs by name: a folder, `latest`, or the beginning of a name. It loads nothing slow, as completion uses it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 from symseed.errors import DataError, shown
 
 PARENT = Path("outputs")
-"""Where runs are made and looked for unless another folder is named."""
+"""Folder in which runs are made and sought by default."""
 LATEST = "latest"
 _FILES = ("config.toml", "data.safetensors", "events.jsonl", "front.csv")
-"""Files of which each makes a folder a run, whole or damaged."""
+"""Files of a run: a folder with one of them is a run, perhaps a damaged one."""
 _STAMP = re.compile(r"\d{8}-\d{6}")
 
 
@@ -31,7 +31,7 @@ def newest_first(parent: Path) -> list[Path]:
 
 
 def find(text: str) -> Path:
-    """Return the run's folder that a user names.
+    """Return the folder of the run that a user names.
 
     Args:
         text: a folder; `latest`, the newest run in `outputs`; the beginning of the name of one of those; or either of
@@ -64,7 +64,7 @@ def find(text: str) -> Path:
 
 
 def typed(folder: Path) -> str:
-    """Return what a user may type for a run."""
+    """Return a short name of a run that a user may type."""
     try:
         is_latest = folder.parent == PARENT and newest_first(PARENT)[:1] == [folder]
     except OSError:
@@ -73,7 +73,7 @@ def typed(folder: Path) -> str:
 
 
 def _written(folder: Path) -> int | None:
-    """When the first file of a run was written, in nanoseconds; None if there is none."""
+    """Time when the first file of a run was written, in nanoseconds; None if there is no file."""
     for name in _FILES:
         try:
             found = (folder / name).lstat()
@@ -85,7 +85,7 @@ def _written(folder: Path) -> int | None:
 
 
 def _age(folder: Path) -> tuple[str, int, str]:
-    """Order of making: runs of one second by when their settings were written, as these never change."""
+    """Sort key by age: runs of the same second by the time of their settings file, which never changes."""
     written = _written(folder) or 0
     match = _STAMP.match(folder.name)
     stamp = match[0] if match else time.strftime("%Y%m%d-%H%M%S", time.localtime(written / 1e9))

@@ -23,7 +23,7 @@ _WIDE_RUN = 40
 _WIDE_NAME = 16
 """Most letters of a table's or a target's name: chosen by hand."""
 _MOST_FORMULA = 1000
-"""Most letters of a formula where there is no terminal, whose width counts: chosen by hand."""
+"""Most letters of a formula if there is no terminal, whose width would decide: chosen by hand."""
 
 
 @click.command(
@@ -37,7 +37,7 @@ _MOST_FORMULA = 1000
 def runs(folder: Path, as_json: bool) -> None:
     """List the runs in FOLDER, the newest first.
 
-    FOLDER is `outputs` unless it is named. The name of a run begins with the time when it was made; other commands take
+    By default FOLDER is `outputs`. The name of a run begins with the time when it was made; other commands take
     the beginning of it, or `latest`, in place of the folder. A damaged run is listed as such.
     """
     from symseed.regressor import summaries  # scikit-learn comes with it

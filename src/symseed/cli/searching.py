@@ -1,4 +1,4 @@
-"""A search from the command line: its settings, what is shown while it works, and what it found."""
+"""A search from the command line: its settings, its display, and its results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from symseed.signals import Termination
 from symseed.text import for_terminal
 
 INTERRUPTED, TERMINATED = 130, 143
-"""Exit codes after Ctrl-C and SIGTERM; the best formulas so far were printed and kept."""
+"""Exit codes after Ctrl-C and SIGTERM; the best formulas so far are printed and kept."""
 
 
 def changes(typed: Mapping[str, tuple[Any, str]], texts: Sequence[str]) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def changes(typed: Mapping[str, tuple[Any, str]], texts: Sequence[str]) -> dict[
 
 
 def settings(config: str | None, typed: Mapping[str, tuple[Any, str]], texts: Sequence[str]) -> dict[str, Any]:
-    """Return the settings of a file, over which options and `--set` go."""
+    """Return the settings of a file, changed by options and `--set`."""
     values: dict[str, Any] = {"output_directory": str(run_names.PARENT), "random_state": 0}
     values |= {} if config is None else settings_text.read_file(config)
     return settings_text.merged(values, changes(typed, texts))
@@ -59,7 +59,7 @@ def fit(source: str, chosen: Choice, values: Mapping[str, Any], *, as_json: bool
 
 
 def resume(folder: Path, values: Mapping[str, Any], *, as_json: bool) -> None:
-    """Go on with a run, and print its formulas."""
+    """Continue a run, and print its formulas."""
     opened = Run.read(folder, **values)
 
     def search(screen: Screen | None) -> SymbolicRegressor:
@@ -75,7 +75,7 @@ def _follow(
     *,
     as_json: bool,
 ) -> None:
-    """Run a search under a display, and print what it found."""
+    """Run a search under a display, and print its results."""
     ending = Termination()
     try:
         with ending:

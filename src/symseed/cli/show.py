@@ -1,4 +1,4 @@
-"""The commands that look at a run: show, report and predict. `results`, which takes long to load, does their work."""
+"""The commands that read a run: show, report and predict. `results`, which is slow to load, does their work."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ def report(run: str, output: str | None) -> None:
 def predict(run: str, data: str, index: int | None, reading: TableOptions) -> None:
     """Predict the target for every row of DATA with a RUN.
 
-    RUN is a run's folder, the beginning of its name, or `latest`. DATA is a table of any kind that `fit` reads, with
-    the input columns of the run. It is printed as CSV with the predictions as its last column, one for each target; a
-    row that lacks an input of the formula has none. Cells of DATA are printed unchanged, even those that a spreadsheet
+    RUN is a run's folder, the beginning of its name, or `latest`. DATA is a table in any format that `fit` reads, with
+    the input columns of the run. It is printed as CSV with a last column of predictions for each target; a row without
+    an input of the formula has no prediction. Cells of DATA are printed unchanged, even those that a spreadsheet
     would read as formulas.
     """
     from symseed.cli import results

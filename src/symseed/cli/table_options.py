@@ -1,4 +1,4 @@
-"""The options by which commands read a table, and what they say of it."""
+"""Options of reading a table, which several commands share."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from symseed.tables.options import DATES, MISSING, TableOptions
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _OPTIONS = (
-    click.option("--separator", metavar="CHAR", help="Between columns: one character, tab or blanks. [default: found]"),
-    click.option("--decimal", metavar="MARK", help="Decimal mark, . or , [default: found]"),
-    click.option("--encoding", metavar="NAME", help="Encoding of text, such as latin-1. [default: found]"),
+    click.option(
+        "--separator", metavar="CHAR", help="Column separator: one character, tab or blanks. [default: detected]"
+    ),
+    click.option("--decimal", metavar="MARK", help="Decimal mark, . or , [default: detected]"),
+    click.option("--encoding", metavar="NAME", help="Encoding of text, such as latin-1. [default: detected]"),
     click.option("--sheet", metavar="NAME", help="Sheet of a workbook. [default: the first]"),
     click.option(
         "--dates",
@@ -31,12 +33,12 @@ missing_option = click.option(
     type=click.Choice(MISSING),
     default=MISSING[0],
     show_default=True,
-    help="Rows with gaps: leave them out, fill inputs by their mean, or refuse.",
+    help="Rows with gaps: leave them out, fill inputs with their mean, or refuse.",
 )
 
 
 def reading_options(command: _Command) -> _Command:
-    """Give a command the options of reading; it gets them as one argument, `reading`."""
+    """Give a command the options of reading a table; it receives them as one argument, `reading`."""
 
     @functools.wraps(command)
     def wrapped(

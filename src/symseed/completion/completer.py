@@ -25,7 +25,7 @@ class CompletionSettings:
     """Settings of semantic completion. Numbers without another reason are chosen by hand."""
 
     max_bytes: int = 64 * 2**20
-    """Most bytes of the table, 64 per entry. If both slots of an entry are taken, the longer row is dropped."""
+    """Most bytes of the table, 64 per entry. If both slots are taken, the longer sub-expression is dropped."""
 
     longest: int = _core.LONGEST_KEPT
     """Most tokens of a sub-expression in the table."""

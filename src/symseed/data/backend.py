@@ -102,9 +102,9 @@ class Backend(Protocol):
     that the dataset has the library's variables. Errors are sums of the dataset's loss; `threads` must not change an
     answer.
 
-    Two things stay with the core whatever the backend. The table of semantic completion (`completion/completer.py`)
-    meets search rules and sub-expressions on a few samples at a time, so it is no evaluation of a population.
-    `Expression.evaluate` is for one formula on a table that belongs to no dataset.
+    Two computations always use the core. The table of semantic completion (`completion/completer.py`) applies search
+    rules to sub-expressions on a few samples at a time, which is not an evaluation of a population.
+    `Expression.evaluate` computes one formula on a table that belongs to no dataset.
     """
 
     def errors(self, population: Population, *, strict: bool = False, threads: int = 1) -> Errors:

@@ -237,7 +237,7 @@ def _restored(
 def warn_of_rounding(what: str) -> None:
     """Warn that a column holds whole numbers beyond `LARGEST_EXACT`."""
     warnings.warn(
-        f"{what} holds whole numbers beyond 2^53, which float64 rounds. Subtract what they share.",
+        f"{what} holds whole numbers beyond 2^53, which float64 rounds. Subtract a common offset.",
         UserWarning,
         stacklevel=3,
     )
@@ -260,7 +260,7 @@ def _check_finite(values: Floats, what: str) -> None:
 
 
 def _frozen(array: Floats) -> Floats:
-    """A read-only copy; an array that is read-only already is its own."""
+    """A read-only copy; an array that is read-only already is returned as it is."""
     if not array.flags.writeable and array.flags.c_contiguous:
         return array
     copy = np.array(array, dtype=np.float64, order="C")

@@ -34,14 +34,14 @@ _CURES = {
 class Table:
     """Columns of finite numbers."""
 
-    values: Floats  # (M, V), read-only; it may be the caller's own array, which for a large table takes long to copy
+    values: Floats  # (M, V), read-only; perhaps the caller's own array, since copies of large tables are slow
     names: tuple[str, ...]
     """Names of the columns in formulas."""
     labels: tuple[Hashable, ...] | None
     """Labels of the columns in the frame; None for an array."""
 
     def __post_init__(self) -> None:
-        """Protect the values here, and leave the caller's own array as it is."""
+        """Make the values read-only here; the caller's own array stays writable."""
         values = self.values.view()
         values.setflags(write=False)
         object.__setattr__(self, "values", values)
@@ -97,7 +97,7 @@ def read_values(values: Any, what: str, rows: int) -> Floats:
 
 
 def _framed(values: Any) -> Any:
-    """Return columns by name, and tables that speak Arrow, as a frame that narwhals knows."""
+    """Return columns by name, or a table with an Arrow interface, as a frame that narwhals supports."""
     if isinstance(values, Mapping) and not hasattr(values, "nnz"):  # a sparse matrix may be a mapping
         import pandas as pd
 
@@ -259,7 +259,7 @@ def _name(label: Hashable, place: int) -> str:
         name = f"x{label}" if isinstance(label, (int, np.integer)) else str(label)
     if any("\ud800" <= character <= "\udfff" for character in name):
         raise DataError(
-            f"The names of columns must be text, but {shown(name)!r} has bytes in it that are none. Rename it."
+            f"The names of columns must be text, but {shown(name)!r} has bytes that are not text. Rename it."
         )
     return name
 

@@ -1,6 +1,6 @@
 """Losses by name or from users' functions, and the conversion of a mean loss to an equivalent error.
 
-Search, description length and choice are written for the root mean squared error. For another loss they use the
+Search, description length and selection are defined for the root mean squared error. For another loss they use the
 equivalent error: the size of error, the same at every sample and of either sign, that has the formula's mean loss. For
 squares it is the root mean square, for absolute errors their mean. n log of it is the code length of the data under the
 error distribution that belongs to the loss (Gauss, Laplace, ...).
@@ -86,7 +86,7 @@ ALIASES: Mapping[str, str] = types.MappingProxyType(
 )
 """Names that other tools give to our losses, as `_folded` writes them."""
 _SAME_BEST = frozenset(("rmse", "nmse", "nrmse", "invnrmse", "r2", "r2score", "rootmeansquarederror"))
-"""Names of other tools for measures that are best where the mean squared error is least."""
+"""Names in other tools of measures that are best where the mean squared error is smallest."""
 _CALL = re.compile(r"(?P<name>[^()]*)(?:\((?P<argument>[^()]*)\))?")
 
 
@@ -96,10 +96,10 @@ def _folded(name: str) -> str:
 
 
 def _named(text: str) -> tuple[str, Callable[..., Any]]:
-    """Our name of a loss and its function, by our name or another tool's; `huber(2.5)` has its bend in brackets.
+    """Name and function of a loss, by its name here or in another tool; `huber(2.5)` has its bend in brackets.
 
     Raises:
-        SettingsError: if there is none, or the number in brackets is no such bend.
+        SettingsError: if there is none, or the number in brackets is not a valid bend.
     """
     match = _CALL.fullmatch(text.strip())
     given = _folded(match["name"]) if match is not None else ""
@@ -128,7 +128,7 @@ class Loss:
     function: Function
     """The loss as an elementwise function of y and prediction, both in the user's units."""
     unit: float = 1.0
-    """Value of a 1 of the data in the user's units."""
+    """Size of the data's unit, in the user's units."""
     scaled: Function = field(init=False, repr=False, compare=False)
     """The loss as a function of y and prediction in the units of the data."""
 
@@ -180,8 +180,8 @@ def _of_callable(call: Callable[..., Any]) -> Function:
         averaged = Function.averaged(call, name)
         if averaged is None:
             raise SettingsError(
-                f"The loss `{name}` gives one number for all samples, which is not seen to be the mean or sum of what "
-                "each costs. Let it give the loss of each sample: an array of the shape of y."
+                f"The loss `{name}` gives one number for all samples, which cannot be shown to be the mean or sum of "
+                "the samples' losses. Let it give the loss of each sample: an array of the shape of y."
             )
         return averaged
     return Function.of(call, name, 2)

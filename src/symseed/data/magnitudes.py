@@ -89,7 +89,7 @@ def folded(writer: Writer, part: Row) -> Row | None:
 
 
 def _within_range(number: float) -> float:
-    """Refuse a number that is not finite: a division by it would give 0."""
+    """Refuse a number that is not finite, since a division by it would give 0."""
     if not math.isfinite(number):
         raise OverflowError
     return number
@@ -255,7 +255,7 @@ def _scaled(terms: _Sum, factor: float) -> _Sum:
 
 
 def _merged(terms: _Sum) -> _Sum:
-    """Add up the constant formulas of a sum, at its end; a sum of 0 goes."""
+    """Add up the constant formulas of a sum, at its end; if they add up to 0, nothing is left of them."""
     others = tuple(term for term in terms if not term.is_number)
     number = math.fsum(term.factor for term in terms if term.is_number)
     return (*others, _Term(number)) if number != 0.0 or not others else others

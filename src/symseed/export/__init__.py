@@ -1,4 +1,4 @@
-"""Formulas for others: text for people, sympy, LaTeX, MathML, program text, PyTorch and ONNX."""
+"""Exports of formulas: text for people, sympy, LaTeX, MathML, source code, PyTorch and ONNX."""
 
 from __future__ import annotations
 

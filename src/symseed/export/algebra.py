@@ -1,7 +1,7 @@
 """Formulas as sums of products, which can be expanded, collected and factored: for formulas that people read.
 
-Rewriting is exact algebra up to the rounding of coefficients. It may widen where a formula has a value (x / x is 1 at
-0), and expanding may cancel digits, so whoever shows a form compares its values with the formula's first.
+Rewriting is exact algebra up to the rounding of coefficients. A new form may have values at more points (x / x is 1 at
+0), and expansion may lose digits by cancellation, so callers compare the values of a form with the formula's first.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _HIGHEST_DEGREE = 4
 _CANCELLED = 1e-14
 """Share of its parts below which the sum of like terms is rounding."""
 _SAME_ROOT = 1e-6
-"""Share of the largest root by which the numerical values of a double root differ at most."""
+"""Relative difference, in units of the largest root, up to which two computed roots are one double root."""
 _SAME_COEFFICIENT = 1e-12
-"""Share of its parts by which a coefficient of the product of factors may differ from the given one."""
+"""Share of its parts by which a coefficient of the product of factors may differ from the original."""
 _SIZES = (1e-290, 1e290)
-"""Smallest and largest coefficient: products of others could lose digits."""
+"""Smallest and largest coefficient: products of others could overflow or underflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def sum_of(expression: Expression) -> Sum:
 
 
 def shortest(total: Sum, size: Callable[[Sum], int]) -> Sum:
-    """Return the sum with each of its parts as it is, expanded, collected or factored, whichever has the least size."""
+    """Return the shortest form of a sum: each part unchanged, expanded, collected or factored."""
 
     def of_factor(factor: Factor) -> Sum:
         if isinstance(factor, Call):
@@ -117,7 +117,7 @@ def shortest(total: Sum, size: Callable[[Sum], int]) -> Sum:
 
 
 def _applied(token: Token, value: float, arguments: Sequence[Sum]) -> Sum:
-    """Return what an operator makes of its arguments."""
+    """Apply an operator to its arguments."""
     if token.kind is TokenKind.VARIABLE:
         return _one(Variable(written_name(token)))
     if token.arity == 0:
@@ -171,7 +171,7 @@ def _times(a: float, b: float) -> float:
 
 
 def _added(sums: Iterable[Sum]) -> Sum:
-    """The sum of sums, like terms together."""
+    """The sum of sums, with like terms combined."""
     found: dict[frozenset[tuple[Factor, int]], tuple[float, float, Powers]] = {}
     for term in itertools.chain.from_iterable(total.terms for total in sums):
         key = frozenset(term.factors)
@@ -190,7 +190,7 @@ def _flat(total: Sum) -> Sum:
 
 
 def _product(sums: Sequence[Sum]) -> Sum:
-    """The product of sums, in which those of several terms are brackets."""
+    """The product of sums; a sum of several terms becomes a bracket."""
     coefficient = 1.0
     powers: dict[Factor, int] = {}
     for total in sums:
@@ -234,7 +234,7 @@ def _forms(total: Sum, size: Callable[[Sum], int]) -> Iterator[Sum]:
 
 
 def _expanded(total: Sum) -> Sum | None:
-    """A sum without brackets above a division, lowest powers first; None if it is too long."""
+    """A sum with all brackets of numerators expanded, lowest powers first; None if it is too long."""
     done: list[Sum] = []
     for term in total.terms:
         parts = [Sum((Term(term.coefficient, tuple(pair for pair in term.factors if not _is_bracket(pair))),))]
@@ -261,7 +261,7 @@ def _degree(term: Term) -> int:
 
 
 def _shared(total: Sum) -> list[Factor]:
-    """The factors that two terms or more have above a division, or all below one; the most frequent first."""
+    """Factors that two or more terms have in their numerators, or all in their denominators; most frequent first."""
     counts = Counter(factor for term in total.terms for factor, power in term.factors if power > 0)
     counts.update(
         factor
@@ -273,7 +273,7 @@ def _shared(total: Sum) -> list[Factor]:
 
 
 def _collected(total: Sum, factor: Factor, size: Callable[[Sum], int]) -> Sum:
-    """The terms with a factor as one product, with the lowest power that they share, and the others."""
+    """The terms that share a factor as one product, with the lowest power that they share, and the other terms."""
     powers = [dict(term.factors).get(factor, 0) for term in total.terms]
     is_below = all(power < 0 for power in powers)
     lowest = max(powers) if is_below else min(power for power in powers if power > 0)
@@ -316,7 +316,7 @@ def _factored(total: Sum) -> Iterator[Sum]:
 
 
 def _real_roots(dense: Floats) -> list[float] | None:
-    """The real roots of a polynomial, double ones equal; None if there are others."""
+    """The real roots of a polynomial, double roots equal; None if some roots are complex."""
     real, imaginary = arithmetic.roots(dense)
     near = _SAME_ROOT * float(np.abs(real).max())
     if not np.isfinite(real).all() or (np.abs(imaginary) > near).any():

@@ -1,8 +1,8 @@
 """Formulas as objects that compute: a NumPy function, a PyTorch module, an ONNX model.
 
-M rows, V columns of the data. PyTorch and ONNX are imported when they are asked for. Like the texts of `source`,
-their graphs go on with plain IEEE values where `Expression.evaluate` says NaN: an infinity may vanish (1 / inf), a NaN
-may not.
+M rows, V columns of the data. PyTorch and ONNX are imported at their first use. Like the texts of `source`, their
+graphs continue with IEEE values where `Expression.evaluate` gives NaN: an infinity may vanish (1 / inf), a NaN may
+not.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from symseed.language.tokens import TokenKind
 from symseed.text import for_comment
 
 _OPSET = 17
-_IR_VERSION = 8  # the oldest that has this opset, so that older readers take it too
+"""Version of the ONNX operators."""
+_IR_VERSION = 8  # the oldest with this opset, for older readers
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +57,19 @@ class NumpyFunction:
 
 
 def to_numpy(expression: Expression) -> NumpyFunction:
-    """Return a formula as a function of NumPy arrays. It computes as a search does, and can be pickled."""
+    """Return a formula as a function of NumPy arrays, with the same values as in a search. It can be pickled."""
     return NumpyFunction(expression)
 
 
 def to_torch(expression: Expression, *, dtype: Tensor = None) -> Tensor:
-    """Return a formula as a `torch.nn.Module` from `(..., V)` to `(...,)`, the data's columns in their order.
+    """Return a formula as a `torch.nn.Module` from `(..., V)` to `(...,)`, with the data's columns in their order.
 
-    Its fitted constants are the parameter `constants`, in the order in which they stand in the formula, so that they
-    can be trained further; literals stay. A constant that is an exponent has no gradient (NaN) where its base is
-    negative.
+    Its fitted constants are the parameter `constants`, in the order of the formula, so that they can be trained
+    further; literals stay fixed. A constant exponent has no gradient (NaN) where its base is negative.
 
     Args:
         expression: the formula.
-        dtype: of the constants and of what is computed; None is float64.
+        dtype: type of the constants and of all values; None: float64.
 
     Raises:
         SettingsError: if PyTorch is not installed, or an operator has no form in it.
@@ -111,7 +111,7 @@ def to_torch(expression: Expression, *, dtype: Tensor = None) -> Tensor:
             return str(expression)
 
         def __reduce__(self) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
-            # A class made in a function cannot be found by its name; the formula and the constants suffice.
+            # A class made in a function cannot be pickled by name; the formula and the constants suffice.
             return _restored, (expression, self.constants)
 
     return Formula()
@@ -124,7 +124,7 @@ def _restored(expression: Expression, constants: Tensor) -> Tensor:
 
 
 class _Graph:
-    """An ONNX graph while it is built; values are known by their names."""
+    """An ONNX graph under construction; values are referred to by name."""
 
     def __init__(self, onnx: Any) -> None:
         self._make, self._types = onnx.helper, onnx.TensorProto
@@ -133,7 +133,7 @@ class _Graph:
         self.numbers: list[Tensor] = []
 
     def __call__(self, kind: str, *inputs: str, output: str = "", **attributes: int) -> str:
-        """Add a node, by ONNX's name for its operator; return what its output is called."""
+        """Add a node, by ONNX's name for its operator; return the name of its output."""
         name = output or f"t{len(self.nodes) + 1}"
         self.nodes.append(self._make.make_node(kind, inputs, [name], **attributes))
         return name
@@ -148,7 +148,7 @@ class _Graph:
 def to_onnx(expression: Expression, columns: int | None = None) -> Tensor:
     """Return a formula as an ONNX model of float64, opset 17: its input `X` is `(M, V)`, its output `y` is `(M,)`.
 
-    V is `columns`, or as many as the formula's library has; which is which stands in the documentation of `X`. The
+    V is `columns`, or the number of columns of the formula's library; the documentation of `X` lists the columns. The
     formula's numbers are initializers.
 
     Raises:

@@ -1,6 +1,6 @@
-"""Notations to export formulas to: how Python, C, Julia and Excel write each operator, and which words they use.
+"""Notations for export: how Python, C, Julia and Excel write each operator, and which words they reserve.
 
-A derived operator needs a form only where its expansion (`language.derived`) would be worse: longer, or less exact.
+A derived operator needs a form only if its expansion (`language.derived`) would be longer or less exact.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 from symseed.language import derived
 
-# How tightly a text's outermost operator binds.
+# Binding strength of a text's outermost operator.
 SUM, PRODUCT, NEGATIVE, POWER, ATOM = range(1, 6)
 
-# The forms that pow may have where one of its arguments is a number; a table needs only those that are simpler.
+# Forms of pow if one argument is a number; a table needs only those that are simpler than its general form.
 BY_WHOLE = "pow by a whole number"
 BY_NUMBER = "pow by a number"
 OF_POSITIVE = "pow of a positive number"
@@ -26,7 +26,7 @@ OF_POSITIVE = "pow of a positive number"
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How an operator is written: `{a}` is an argument, `{a:3}` one in brackets unless it binds at least so tightly."""
+    """Form of an operator: `{a}` is an argument, `{a:3}` one in brackets unless its binding strength is at least 3."""
 
     template: str
     binding: int = ATOM
@@ -46,9 +46,9 @@ class Piece:
     binding: int = ATOM
     depth: int = 0
     number: float | None = None
-    """Its value, where it is one number."""
+    """Its value, if it is one number."""
     is_closed: bool = False
-    """Whether there is no variable in it."""
+    """Whether it has no variable."""
 
     @classmethod
     def of_number(cls, number: float) -> Piece:
@@ -56,14 +56,14 @@ class Piece:
         return cls(repr(number), NEGATIVE if math.copysign(1.0, number) < 0.0 else ATOM, 0, number, is_closed=True)
 
     def __format__(self, spec: str) -> str:
-        """Write it into a form; `v` is for Excel's MIN and MAX, which skip a cell of text unless it is added to."""
+        """Write it into a form; `v` is for Excel's MIN and MAX, which skip a cell of text unless 0 is added."""
         if spec == "v":
             return f"{self.text}+0" if self.depth == 0 and self.number is None else self.text
         return self.text if not spec or self.binding >= int(spec) else f"({self.text})"
 
 
 class _Slot(Piece):
-    """An argument of a form that is made of others: it stays one, to be put in brackets as its place there asks."""
+    """An argument of a composed form: it stays a placeholder, with the brackets that its place needs."""
 
     __slots__ = ()
 
@@ -74,25 +74,25 @@ class _Slot(Piece):
 
 @dataclass(frozen=True, kw_only=True)
 class Language:
-    """What a notation needs to write a formula down."""
+    """What is needed to write a formula in one notation."""
 
     title: str
-    """As in "which ... cannot express"."""
+    """Name of the notation in messages: "which ... cannot express"."""
     forms: Mapping[str, Form]
     reserved: Collection[str] = ()
-    """Words that are not to be identifiers; see `words`."""
+    """Words that cannot be identifiers; see `words`."""
     statement: str = ""
-    """How an intermediate value is named, of `{name}` and `{text}`; empty where that cannot be."""
+    """Template of a statement that names an intermediate value, with `{name}` and `{text}`; empty: no statements."""
     longest: int | None = None
-    """How many characters a formula may have."""
+    """Most characters of a formula; None: no limit."""
     closed_number: str = "{text}"
-    """How a number is written that is computed with numbers only."""
+    """Template of a number that is computed from numbers only."""
 
     @functools.cached_property
     def words(self) -> frozenset[str]:
-        """Every word that has a meaning already, those of the forms among them."""
+        """Every word with a meaning in the language, including those of the forms."""
         written = " ".join(" ".join((form.template, *form.helpers)) for form in self.forms.values())
-        # What follows a point, as in np.sin, belongs to a name before it.
+        # A word after a point, as in np.sin, belongs to the name before it.
         return frozenset([*self.reserved, *re.findall(r"(?<![\w.])[A-Za-z_]\w*", written)])
 
     @property
@@ -101,9 +101,9 @@ class Language:
         return frozenset([*self.forms, *derived.DERIVED])
 
     def form(self, name: str, arguments: Sequence[Piece]) -> Form:
-        """Return an operator's form, or a simpler one where an argument of pow is a number that makes it possible.
+        """Return the form of an operator, or a simpler form of pow if one of its arguments is a number that allows it.
 
-        A derived operator that has none is written by its expansion.
+        A derived operator without a form is written by its expansion.
         """
         kinds = []
         if name == "pow":
@@ -116,7 +116,7 @@ class Language:
         return next(own, None) or self._expanded(name, len(arguments))
 
     def _expanded(self, name: str, arity: int) -> Form:
-        """Make a form of those of an expansion."""
+        """Compose a form from the forms of an expansion."""
         helpers: dict[str, None] = {}
 
         def apply(step: str, arguments: Sequence[Piece]) -> Piece:
@@ -154,7 +154,7 @@ C = Language(
         "sub": Form("{a:1} - {b:2}", SUM),
         "mul": Form("{a:2} * {b:3}", PRODUCT),
         "div": Form("{a:2} / {b:3}", PRODUCT),
-        "pow": Form("pow({a}, {b}) + 0.0 * {a:3} + 0.0 * {b:3}", SUM),  # C says that pow(1, NaN) and pow(NaN, 0) are 1
+        "pow": Form("pow({a}, {b}) + 0.0 * {a:3} + 0.0 * {b:3}", SUM),  # in C, pow(1, NaN) and pow(NaN, 0) are 1
         BY_NUMBER: Form("pow({a}, {b})"),
         OF_POSITIVE: Form("pow({a}, {b})"),
         "min": Form("({b} < {a} || {b} != {b} ? {b} : {a})"),  # fmin would drop a NaN
@@ -306,7 +306,7 @@ JULIA = Language(
         "log1p": Form("_log1p({a})", helpers=("_log1p(a) = a < -1 ? NaN : log1p(a)",)),
         "expm1": Form("expm1({a})"),
         "cbrt": Form("cbrt({a})"),
-        # Base has neither; the C library that Julia brings has both.
+        # Julia's Base has neither; the C library that comes with Julia has both.
         "erf": Form("_erf({a})", helpers=("_erf(a) = ccall((:erf, Base.Math.libm), Float64, (Float64,), a)",)),
         "gamma": Form("_gamma({a})", helpers=("_gamma(a) = ccall((:tgamma, Base.Math.libm), Float64, (Float64,), a)",)),
         "floor": Form("floor({a})"),
@@ -325,9 +325,9 @@ JULIA = Language(
 
 EXCEL = Language(
     title="an Excel formula",
-    longest=8191,  # and the sign =
-    # In Excel -2^2 is 4 and 2^3^2 is 64: whatever stands beside ^ is in brackets unless it is one number, cell or call.
-    # 0^0 is an error, and (-8)^(1/3) is -2: SQRT refuses a negative base. EXP(710) is an error also below a fraction.
+    longest=8191,  # without the sign =
+    # In Excel -2^2 is 4 and 2^3^2 is 64: operands of ^ are in brackets unless they are one number, cell or call. 0^0 is
+    # an error, and (-8)^(1/3) is -2: SQRT refuses a negative base. EXP(710) is an error even in a denominator.
     forms={
         "add": Form("{a:1}+{b:2}", SUM),
         "sub": Form("{a:1}-{b:2}", SUM),
@@ -362,7 +362,7 @@ EXCEL = Language(
         "atanh": Form("ATANH({a})"),
         "log2": Form("LOG({a},2)"),
         "log10": Form("LOG10({a})"),
-        # LN(1+x) and EXP(x)-1 have lost their digits where x is small.
+        # LN(1+x) and EXP(x)-1 lose digits where x is small.
         "log1p": Form("IF(ABS({a})<0.5,2*ATANH({a:3}/(2+{a:2})),LN(1+{a:2}))"),
         "expm1": Form("IF(ABS({a})<0.5,2*EXP({a:3}/2)*SINH({a:3}/2),EXP({a})-1)"),
         "cbrt": Form("SIGN({a})*ABS({a})^(1/3)", PRODUCT),
@@ -373,7 +373,7 @@ EXCEL = Language(
         "hypot": Form(
             "IF(ABS({a})>ABS({b}),ABS({a})*SQRT(1+({b:3}/{a:3})^2),IF({b:1}=0,0,ABS({b})*SQRT(1+({a:3}/{b:3})^2)))"
         ),
-        "atan2": Form("IF(ABS({a})+ABS({b})=0,0,ATAN2({b},{a}))"),  # Excel has the other order
+        "atan2": Form("IF(ABS({a})+ABS({b})=0,0,ATAN2({b},{a}))"),  # Excel's arguments are in the other order
         "greater": Form("IF({a:v}>{b:v},1,0)"),
         "step": Form("IF({a:v}>0,1,0)"),
         "sign": Form("SIGN({a})"),

@@ -1,7 +1,7 @@
-"""Operators in the terms of libraries: sympy's objects, PyTorch's tensors, ONNX's nodes, mpmath's real numbers.
+"""Operators as functions of other libraries: sympy's objects, PyTorch's tensors, ONNX's nodes, mpmath's real numbers.
 
-A derived operator needs an entry only where its expansion (`language.derived`) would be worse: larger, or less exact.
-No library is imported here. How languages write operators is in `languages`.
+A derived operator needs an entry only if its expansion (`language.derived`) would be larger or less exact. No library
+is imported here. `languages` has the operators of programming languages.
 """
 
 from __future__ import annotations
@@ -18,23 +18,24 @@ from symseed.language.derived import with_expansions
 Sym: TypeAlias = Any
 """A sympy expression: sympy has no types."""
 Tensor: TypeAlias = Any
-"""PyTorch's types are not at hand where it is not installed."""
+"""A PyTorch tensor: its type is not available if PyTorch is not installed."""
 Value: TypeAlias = Any
 """A number of mpmath, which has no types."""
 
 LARGEST_BITS = 16_384
-"""Real numbers beyond 2 to this are out of reach."""
+"""Largest exponent of 2 of a real number; larger numbers raise `OutOfReachError`."""
 
 _LARGEST_GAMMA = 2_000
-"""Largest |argument| of gamma: its value is beyond `LARGEST_BITS`, or so is its inverse."""
+"""Largest |argument| of gamma: beyond it, the value or its inverse exceeds `LARGEST_BITS`."""
 _ARCS_AND_HYPERBOLIC = ("asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh")
-"""Operators that the libraries have by our names."""
+"""Operators that have the same names in the libraries."""
 _LANCZOS_SHIFT = 7.5
+"""Shift of the argument in Lanczos' approximation, to which `_LANCZOS` belongs."""
 _LANCZOS = (
     *(0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059),
     *(12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7),
 )
-"""Coefficients of Lanczos' approximation of gamma."""
+"""Coefficients of Lanczos' approximation of gamma (Lanczos 1964; computed by Godfrey)."""
 _ERF = (
     *(0.1283791670955126, -0.3761263890318375, 0.11283791670954878, -0.02686617064507674, 0.0052239776248174784),
     *(
@@ -61,7 +62,7 @@ _ERFC = (
 
 
 class UndefinedError(Exception):
-    """A value that is no real number, such as log(-1) or 1/0."""
+    """A value that is not a real number, such as log(-1) or 1/0."""
 
 
 class OutOfReachError(Exception):
@@ -69,7 +70,7 @@ class OutOfReachError(Exception):
 
 
 def sympy_operators(sympy: Any, number: Callable[[float], Sym]) -> dict[str, Callable[..., Sym]]:
-    """Return every operator as a function of sympy's objects; `number` makes one of a number."""
+    """Return every operator as a function of sympy's objects; `number` converts a number."""
     own: dict[str, Callable[..., Sym]] = {
         "add": lambda a, b: a + b,
         "sub": lambda a, b: a - b,
@@ -101,7 +102,7 @@ def sympy_operators(sympy: Any, number: Callable[[float], Sym]) -> dict[str, Cal
         "greater": lambda a, b: sympy.Heaviside(a - b, 0),
         "sign": sympy.sign,
         "ceil": sympy.ceiling,
-        # The product of numbers with a point would be rounded more than once.
+        # A product of sympy's floats would be rounded more than once.
         "square": lambda a: a**2,
         "cube": lambda a: a**3,
         "quartic": lambda a: a**4,
@@ -114,7 +115,7 @@ def torch_operators(torch: Any) -> dict[str, Callable[..., Tensor]]:
     """Return every operator as a function of PyTorch's tensors."""
 
     def gamma(a: Tensor) -> Tensor:
-        # PyTorch has the logarithm of its magnitude; below 0 it is negative where the whole part is odd.
+        # PyTorch has only log|gamma|; gamma is negative below 0 if the whole part is odd.
         whole = torch.floor(a)
         sign = 1.0 - 2.0 * (a < 0.0) * torch.remainder(whole, 2.0)
         return torch.where((a <= 0.0) & (whole == a), math.nan, sign * torch.exp(torch.lgamma(a)))
@@ -154,18 +155,18 @@ def torch_operators(torch: Any) -> dict[str, Callable[..., Tensor]]:
 
 
 class _Composed:
-    """Operators that ONNX has not, as several of its nodes."""
+    """Operators that ONNX lacks, composed of several nodes."""
 
     def __init__(self, graph: Any) -> None:
         self._node, self._number = graph, graph.number
         self._double = graph.double
 
     def naught(self, a: str) -> str:
-        """Return a times 0: NaN where that is not a number."""
+        """Return a times 0: NaN if a is not finite."""
         return str(self._node("Mul", a, self._number(0.0)))
 
     def greater(self, a: str, b: str) -> str:
-        """Return 1 or 0; the comparison drops a NaN, so both are added, times 0."""
+        """Return 1 or 0; a comparison loses NaN, so both arguments are added, times 0."""
         is_greater = self._node("Cast", self._node("Greater", a, b), to=self._double)
         return str(self._node("Add", self._node("Add", is_greater, self.naught(a)), self.naught(b)))
 
@@ -174,13 +175,13 @@ class _Composed:
         return lambda a: str(self._node("Div", self._node("Log", a), self._number(arithmetic.log(base))))
 
     def log1p(self, a: str) -> str:
-        """Return log(1 + a), and 2 atanh(a / (a + 2)) where that has more digits."""
+        """Return log(1 + a), by 2 atanh(a / (a + 2)) where that is more accurate."""
         half = self._node("Atanh", self._node("Div", a, self._node("Add", a, self._number(2.0))))
         far = self._node("Log", self._node("Add", a, self._number(1.0)))
         return self._where_small(a, self._node("Add", half, half), far)
 
     def expm1(self, a: str) -> str:
-        """Return exp(a) - 1, and 2 exp(a / 2) sinh(a / 2) where that has more digits."""
+        """Return exp(a) - 1, by 2 exp(a / 2) sinh(a / 2) where that is more accurate."""
         half = self._node("Mul", a, self._number(0.5))
         near = self._node(
             "Mul", self._node("Mul", self._number(2.0), self._node("Exp", half)), self._node("Sinh", half)
@@ -191,12 +192,12 @@ class _Composed:
         return str(self._node("Where", self._node("Less", self._node("Abs", a), self._number(0.5)), near, far))
 
     def cbrt(self, a: str) -> str:
-        """Return the root of the magnitude, with the sign."""
+        """Return the cube root: the root of |a|, with the sign of a."""
         root = self._node("Pow", self._node("Abs", a), self._number(1.0 / 3.0))
         return str(self._node("Mul", self._node("Sign", a), root))
 
     def mod(self, a: str, b: str) -> str:
-        """Return the remainder with the sign of b: ONNX's has that of a."""
+        """Return the remainder with the sign of b: ONNX's has the sign of a."""
         rest = self._node("Mod", a, b, fmod=1)
         is_other = self._is_negative(self._node("Mul", rest, b))
         return str(self._node("Where", is_other, self._node("Add", rest, b), rest))
@@ -205,7 +206,7 @@ class _Composed:
         return str(self._node("Less", a, self._number(0.0)))
 
     def hypot(self, a: str, b: str) -> str:
-        """Return the root of the sum of squares, of numbers divided by the larger one first."""
+        """Return the root of the sum of squares; both numbers are first divided by the larger one."""
         sizes = self._node("Abs", a), self._node("Abs", b)
         large = self._node("Max", *sizes)
         scale = self._node("Where", self._node("Equal", large, self._number(0.0)), self._number(1.0), large)
@@ -223,7 +224,7 @@ class _Composed:
         return str(self._node("Where", self._is_negative(a), self._node("Neg", turned), turned))
 
     def erf(self, a: str) -> str:
-        """Return the error function, as the core does: ONNX's own is not implemented in float64."""
+        """Return the error function as the core computes it: ONNX's own is not implemented for float64."""
         size = self._node("Min", self._node("Abs", a), self._number(6.0))
         square = self._node("Mul", size, size)
         near = self._node("Add", size, self._node("Mul", size, self._polynomial(square, _ERF)))
@@ -241,10 +242,10 @@ class _Composed:
         return str(total)
 
     def gamma(self, a: str) -> str:
-        """Return the gamma function: that of 1 - a gives it below 1/2."""
+        """Return the gamma function; below 1/2 by reflection, from that of 1 - a."""
         is_low = self._node("Less", a, self._number(0.5))
         above = self._gamma_above(self._node("Where", is_low, self._node("Sub", self._number(1.0), a), a))
-        # The sine of what is left after whole steps, each of which changes its sign.
+        # The sine of the remainder after whole steps, each of which changes its sign.
         nearest = self._node("Round", a)
         sine = self._node("Sin", self._node("Mul", self._node("Sub", a, nearest), self._number(math.pi)))
         odd = self._node("Abs", self._node("Mod", nearest, self._number(2.0), fmod=1))
@@ -260,7 +261,7 @@ class _Composed:
             below = self._node("Add", less, self._number(float(place)))
             total = self._node("Add", total, self._node("Div", self._number(number), below))
         base = self._node("Add", less, self._number(_LANCZOS_SHIFT))
-        # The power in two halves: it may overflow where gamma does not.
+        # The power is computed in two halves, because the whole may overflow where gamma does not.
         exponent = self._node("Mul", self._node("Add", less, self._number(0.5)), self._number(0.5))
         half = self._node("Pow", base, exponent)
         factors = (half, self._node("Exp", self._node("Neg", base)), half, total, self._number(math.sqrt(math.tau)))
@@ -268,7 +269,7 @@ class _Composed:
 
 
 def onnx_operators(graph: Any) -> dict[str, Callable[..., str]]:
-    """Return every operator as a function of the names of values in a graph, which gets its nodes and numbers."""
+    """Return every operator as a function of names of values in a graph; it adds nodes and numbers to the graph."""
     composed = _Composed(graph)
 
     def node(kind: str) -> Callable[..., str]:
@@ -280,7 +281,7 @@ def onnx_operators(graph: Any) -> dict[str, Callable[..., str]]:
         "sub": node("Sub"),
         "mul": node("Mul"),
         "div": divide,
-        # 1 ** NaN and NaN ** 0 are 1, so both are added, times 0.
+        # 1 ** NaN and NaN ** 0 are 1, so both arguments are added, times 0.
         "pow": lambda a, b: add(add(graph("Pow", a, b), composed.naught(a)), composed.naught(b)),
         "min": node("Min"),
         "max": node("Max"),
@@ -308,13 +309,13 @@ def onnx_operators(graph: Any) -> dict[str, Callable[..., str]]:
         "relu": node("Relu"),
         "inv": node("Reciprocal"),
         "neg": node("Neg"),
-        # Not Sigmoid: onnxruntime's is 0 at -40.
+        # Not ONNX's Sigmoid: onnxruntime's gives 0 at -40.
     }
     return with_expansions(own, lambda value, _: str(graph.number(value)))
 
 
 class Reals:
-    """Real numbers, with as many digits as `context`, mpmath's, has when an operator is applied."""
+    """Operators on real numbers, with the digits that mpmath's `context` has when an operator is applied."""
 
     def __init__(self, context: Any) -> None:
         self._context = context
@@ -386,7 +387,7 @@ class Reals:
         return self._context.exp(a)
 
     def _growing(self, function: Callable[[Value], Value]) -> Callable[[Value], Value]:
-        """A function that grows as exp does."""
+        """A function that grows like exp."""
 
         def bounded(a: Value) -> Value:
             if abs(a) > LARGEST_BITS:
@@ -429,7 +430,7 @@ class Reals:
 
     def _periodic(self, function: Callable[[Value], Value]) -> Callable[[Value], Value]:
         def bounded(a: Value) -> Value:
-            # Of a larger argument too few digits would be left after the whole turns are taken off.
+            # For a larger argument, too few digits would remain after whole turns are subtracted.
             if a and self._context.mag(a) > self._context.prec // 3:
                 raise OutOfReachError
             return function(a)
@@ -438,5 +439,5 @@ class Reals:
 
 
 def decimal(value: float) -> fractions.Fraction:
-    """Return a number as the decimal fraction that it is written as: 0.1 is 1/10."""
+    """Return a number as the exact value of its decimal text: 0.1 is 1/10."""
     return fractions.Fraction(repr(value))

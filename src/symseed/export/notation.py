@@ -1,7 +1,7 @@
 """Formulas as sympy's objects, and as text that sympy reads.
 
-Everything is built token by token from our own tree; no text is ever read as a formula, so a column may have any name.
-sympy takes longer to load than many a search, so it is loaded where it is used.
+Everything is built token by token; no text is ever read as a formula, so a column may have any name. sympy takes longer
+to load than many searches take, so it is loaded at its first use.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from symseed.language.tokens import OPERATORS, Token, TokenKind
 from symseed.language.words import CONSTANT, LITERAL, VARIABLE, Word, words
 
 _LARGEST_INTEGER = 1_000_000
+"""Largest whole number that becomes an exact integer of sympy: chosen by hand."""
 
 
 def to_sympy(expression: Expression) -> Sym:
     """Return an expression as a sympy object, whose symbols have the names of the columns.
 
-    Numbers have all their digits; simple fractions and multiples of pi are exact. Operators of the user's own are
-    written out where it is known what they stand for; others are functions by name.
+    Numbers have all their digits; simple fractions and multiples of pi are exact. The user's own operators are replaced
+    by their expansions if these are known; the others are functions by name.
     """
     import sympy
 
@@ -47,12 +48,12 @@ def to_sympy(expression: Expression) -> Sym:
     own = {token.name: (token.arity, sympy.Function(token.name)) for token in expression.tokens if token.function}
     try:
         return build(words(expression), variables, number, own)
-    except ValueError as error:  # such as the smaller of two complex numbers
+    except ValueError as error:  # such as the minimum of two complex numbers
         raise SettingsError(f"sympy cannot write `{expression}`: {error}") from None
 
 
 def sympy_text(expression: Expression) -> str:
-    """Return an expression as text that `sympy.sympify` reads, and Python where sympy's names are imported.
+    """Return an expression as text that `sympy.sympify` reads, and that Python reads if sympy's names are imported.
 
     Numbers have the digits that give back the same float64. A name that means something else to sympy or Python, such
     as `S`, is written Symbol('S').
@@ -85,9 +86,9 @@ def build(
     number: Callable[[str, str], Sym],
     own: Mapping[str, tuple[int, Callable[..., Sym]]] | None = None,
 ) -> Sym:
-    """Return the sympy expression of a prefix; `number` says what a literal or constant stands for.
+    """Return the sympy expression of a prefix; `number` converts a literal or constant.
 
-    `own` has further operators, each with its arity.
+    `own` holds further operators, each with its arity.
     """
     import sympy
 

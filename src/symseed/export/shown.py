@@ -1,7 +1,7 @@
 """Formulas as people read them: few digits, fractions and multiples of pi, and the shortest form.
 
 A shown formula is text that the parser reads. Its numbers have as many digits as the data determine: rounding changes
-the predictions by a small part of what chance in the data does. `str(expression)` has every digit.
+the predictions much less than the noise in the data does. `str(expression)` has every digit.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ from symseed.language.tokens import OPERATORS, constant
 MOST_TOKENS = 150
 """Longest formula that is rewritten: chosen by hand, a bound on time."""
 _DEEPEST = 40
-"""Deepest formula that is rewritten: functions that call themselves follow its brackets."""
+"""Deepest formula that is rewritten: the functions are recursive, so the depth must be bounded. Chosen by hand."""
 _MOST_ROWS = 1_000
 """Most samples at which rounded formulas are compared with the exact one: chosen by hand, a bound on time."""
 _FEWEST_DIGITS = 3
-"""Digits that a number has in any case, if it is not shorter itself: chosen by hand."""
+"""Fewest digits of a number that is not shorter itself: chosen by hand."""
 _DEVIATIONS = 0.25
-"""Most that rounding changes a number, in standard deviations of that number alone: chosen by hand."""
+"""Largest change of a number by rounding, in standard deviations of that number alone: chosen by hand."""
 _READABLE = 1e-6
-"""Share of the spread of y below which nobody reads on: digits beyond are not shown even if the data have no noise."""
+"""Share of y's spread that rounding may change even if the data have no noise: nobody reads more digits."""
 _STEP = 2.0**-20
-"""Share by which a number is changed to see what it does to the predictions."""
+"""Relative change of a number by which its effect on the predictions is measured."""
 _JOINT = 2.0
-"""Factor by which numbers rounded together may change the predictions more than independent ones: chosen by hand."""
+"""Factor by which joint rounding may change predictions more than independent rounding: chosen by hand."""
 
 _SAME = 1e-13
-"""Share by which a number may differ from a fraction that it stands for: the rounding of a few products."""
+"""Relative difference up to which a number equals a simple fraction: the rounding of a few products."""
 
 _Piece: TypeAlias = str | float
-"""Text, or a number whose digits are open."""
+"""Text, or a number whose digits are not decided yet."""
 
 
 def to_text(expression: Expression, dataset: Dataset | None = None) -> str:
     """Return a formula as text for people, which `from_text` reads.
 
     Args:
-        dataset: what it was fitted to. Without it, numbers have four digits, and brackets stay as they are: how many
-            digits a rewritten formula needs is not known.
+        dataset: the data that the formula was fitted to. Without them, numbers have four digits, and brackets stay
+            as they are, since the digits that a rewritten formula needs are not known.
     """
     ruler = None if dataset is None else _Ruler.of(expression, dataset)
     if len(expression) > MOST_TOKENS or expression.depth > _DEEPEST:
@@ -65,14 +65,14 @@ def to_text(expression: Expression, dataset: Dataset | None = None) -> str:
         rewritten = algebra.shortest(plain, lambda total: len(_text(writer.sum(total), DIGITS)))
     except InexactError:
         return _as_it_is(expression, ruler)
-    # The shortest form may need more digits than the plain one.
+    # The shortest form may need more digits than the unchanged one.
     forms = dict.fromkeys([rewritten, plain])
     texts = [text for form in forms if (text := ruler.rounded(writer.sum(form))) is not None]
     return min(texts, key=len) if texts else _as_it_is(expression, ruler)
 
 
 def from_text(text: str, library: Library) -> Expression:
-    """Return what a shown formula says, over a library that has every operator beside those of `library`.
+    """Read a shown formula, over a library with all operators besides those of `library`.
 
     Raises:
         ParseError: saying where in the text, and what was expected there.
@@ -82,7 +82,7 @@ def from_text(text: str, library: Library) -> Expression:
 
 
 def _as_it_is(expression: Expression, ruler: _Ruler | None) -> str:
-    """A formula with all its brackets, its constants to a few digits; to more if the data tell so."""
+    """A formula with all its brackets, and its constants to a few digits, or to more if the data determine more."""
     for digits in range(DIGITS, ALL_DIGITS):
         constants = tuple(rounded(value, digits) for value in expression.constants)
         text = str(Expression(expression.library, Row(expression.ids, constants)))
@@ -96,7 +96,7 @@ def _as_it_is(expression: Expression, ruler: _Ruler | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Ruler:
-    """Tells how far a text may be from the formula that it shows."""
+    """Measures how far a text may be from the formula that it shows."""
 
     library: Library
     X: Floats
@@ -104,13 +104,13 @@ class _Ruler:
     """Predictions of the formula, in units of the largest y."""
     unit: float
     chance: float
-    """Allowed root mean square of the change by one number."""
+    """Largest root mean square of the change of the predictions by one number."""
     floor: float
-    """The same for all numbers together, if the data have no noise."""
+    """Largest root mean square of the change by all numbers together, if the data have no noise."""
 
     @classmethod
     def of(cls, expression: Expression, dataset: Dataset) -> _Ruler | None:
-        """Return the ruler of data; None if the formula has no value at any of them."""
+        """Return the ruler of the data; None if the formula has no value at any of them."""
         step = -(-len(dataset) // _MOST_ROWS)
         X, y = dataset.X[::step], dataset.y[::step]
         predicted = expression.evaluate(X)
@@ -126,11 +126,11 @@ class _Ruler:
         return cls(expression.library, X, predicted, unit, chance, _READABLE * spread)
 
     def is_near(self, text: str, numbers: int) -> bool:
-        """Return whether a text with so many rounded numbers has the formula's values."""
+        """Return whether a text with `numbers` rounded numbers has the formula's values."""
         return self._change(text) <= _JOINT * max(self.floor, self.chance * math.sqrt(max(1, numbers)))
 
     def _change(self, text: str) -> float:
-        """The root mean square of the change of predictions; infinite if a value is missing."""
+        """Root mean square of the change of predictions; infinite if a value is missing."""
         values = from_text(text, self.library).evaluate(self.X) / self.unit
         change = _size(values - self.exact)
         return change if math.isfinite(change) else math.inf
@@ -147,7 +147,7 @@ class _Ruler:
         return None
 
     def _reach(self, pieces: Sequence[_Piece], place: int) -> float:
-        """The change of a number per change of the predictions."""
+        """Change of a number per change of the predictions."""
         numbers = [index for index, piece in enumerate(pieces) if isinstance(piece, float)]
         index = numbers[place]
         value = pieces[index]
@@ -173,7 +173,7 @@ def _digits(value: float, reach: float) -> int:
 
 
 def _text(pieces: Sequence[_Piece], *digits: int) -> str:
-    """Return pieces as text; `digits` of each number, or one count for all."""
+    """Return pieces as text; `digits` are those of each number, or one count for all."""
     counts = iter(digits if len(digits) != 1 else ())
     return "".join(
         piece if isinstance(piece, str) else decimal(piece, next(counts, digits[-1] if digits else DIGITS))
@@ -258,7 +258,7 @@ def _is_name(factor: Factor, power: int) -> bool:
 
 
 def _rank(pair: tuple[Factor, int]) -> int:
-    """The order of factors: variables, calls, brackets."""
+    """Order of factors: variables, calls, brackets."""
     return (Variable, Call, Sum).index(type(pair[0]))
 
 

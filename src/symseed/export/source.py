@@ -1,13 +1,13 @@
-"""Formulas as source text: Python, C, Julia and Excel, beside sympy and LaTeX.
+"""Formulas as source code: Python, C, Julia and Excel, besides sympy and LaTeX.
 
-A text is written token by token, each operator as `export/languages.py` says. Names of columns become safe identifiers,
-and stand as they are only in comments, where every character that could end a comment, a string or a cell is written as
+A text is written token by token, with the forms of `export/languages.py`. Column names become safe identifiers; the
+names themselves are only in comments, where every character that could end a comment, a string or a cell is written as
 its code point, such as <U+0022>.
 
-What a text computes is what `Expression.evaluate` does, but with plain IEEE values: where `evaluate` says NaN, because
-some intermediate value is not finite, a text goes on with infinity or NaN. A NaN never gets lost on the way (min, max
-and pow are written so that they pass it on). An infinity may: 1 / exp(1000) is 0 in Python, C and Julia. Excel stops
-with an error at the first value that is not finite, and at the sine of 2^27 and beyond; it takes an empty cell for 0.
+A text computes what `Expression.evaluate` computes, but continues with IEEE values: if an intermediate value is not
+finite, `evaluate` gives NaN, and a text continues with infinity or NaN. A NaN is never lost (min, max and pow are
+written so that they pass it on). An infinity may be lost: 1 / exp(1000) is 0 in Python, C and Julia. Excel stops with
+an error at the first value that is not finite, and at the sine of 2^27 and beyond; it reads an empty cell as 0.
 """
 
 from __future__ import annotations
@@ -28,10 +28,13 @@ from symseed.language.typeset import to_latex
 from symseed.text import for_comment
 
 _DEEPEST = 24
-"""Texts that are nested deeper become a statement of their own: parsers have limits, and so have readers."""
+"""Deepest nesting of a text within one statement, because parsers and readers have limits: chosen by hand."""
 _EXCEL_NESTING = 64
+"""Deepest nesting of a formula that Excel reads."""
 _EXCEL_COLUMNS = 16_384
+"""Number of columns of an Excel sheet."""
 _EXCEL_LARGEST = 9.99999999999999e307
+"""Largest number that Excel reads."""
 
 
 def export(expression: Expression, format: str, *, name: str = "formula") -> str:  # noqa: A002 - what it is called
@@ -42,11 +45,11 @@ def export(expression: Expression, format: str, *, name: str = "formula") -> str
         format: one of `FORMATS`. `text` is what symseed itself reads; `sympy` is text that `sympy.sympify` reads;
             `latex` has numbers to a few digits; `python` is a module with one function of NumPy arrays, `c` a C99 file
             with one function of doubles, `julia` a function of numbers (use it with a dot for arrays); their arguments
-            are the variables that occur, in the order of the columns. `excel` is a formula for row 2 of a sheet that
-            holds the data's columns in their order, from A on; the lines after it say which cell is which.
-        name: what the function is called, in Python, C and Julia.
+            are the variables that occur, in the order of the columns. `excel` is a formula for row 2 of a sheet with
+            the data's columns in their order, from A on; the lines after it say which column each cell is.
+        name: name of the function, in Python, C and Julia.
 
-    Numbers have the digits that give back the same float64, but in LaTeX; Excel itself reads 15 of them.
+    Numbers have the digits that give back the same float64, except in LaTeX; Excel itself reads 15 of them.
 
     Raises:
         SettingsError: if the format is unknown, or cannot express the formula.
@@ -64,7 +67,7 @@ def variables(expression: Expression) -> list[Token]:
 
 
 def check(expression: Expression, known: Collection[str], title: str) -> None:
-    """Refuse operators that a notation does not have, and constants that are not numbers."""
+    """Refuse operators that a notation lacks, and constants that are not finite."""
     for token, value in zip(expression.tokens, expression.constants, strict=True):
         if token.kind is TokenKind.OPERATOR and token.name not in known:
             raise SettingsError(
@@ -78,7 +81,7 @@ def check(expression: Expression, known: Collection[str], title: str) -> None:
 
 
 def _identifiers(expression: Expression, language: Language, name: str) -> dict[Token, str]:
-    """Name the arguments: as the column where that is a safe word, else x1, x2, ... by the column's number."""
+    """Name the arguments: by the column if that is a safe word, otherwise x1, x2, ... by the column's number."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or name in language.words:
         raise SettingsError(
             f"`name` must be a word of letters, digits and underscores that {language.title} does not use itself, but "
@@ -88,19 +91,19 @@ def _identifiers(expression: Expression, language: Language, name: str) -> dict[
     for token in variables(expression):
         number = f"x{token.column + 1}"
         word = re.sub(r"[^A-Za-z0-9]+", "_", token.name).strip("_") if token.name.isascii() else ""
-        # t1 is an intermediate value, and x1 the first column and no other.
+        # t1 is an intermediate value, and x1 is always the first column.
         is_plain = re.fullmatch(r"[A-Za-z]\w{0,39}", word) and not re.fullmatch(r"[tx]\d+", word)
         if not is_plain or word in (*language.words, *found.values(), name):
             word = number
         while word in (*found.values(), name):
-            word += "_"  # which no word from a column ends with
+            word += "_"  # no word from a column ends with it
         found[token] = word
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """A formula written down: helpers, statements in their order, and the text of the value."""
+    """A formula in a language: helpers, statements in order, and the text of the value."""
 
     helpers: list[str]
     statements: list[str]
@@ -113,7 +116,7 @@ def _body(expression: Expression, language: Language, names: Mapping[Token, str]
     statements: list[str] = []
 
     def held(piece: Piece) -> Piece:
-        """Give a text a name of its own."""
+        """Assign a text to a name."""
         name = f"t{len(statements) + 1}"
         statements.append(language.statement.format(name=name, text=piece.text))
         return replace(piece, text=name, binding=ATOM, depth=0)
@@ -138,7 +141,7 @@ def _body(expression: Expression, language: Language, names: Mapping[Token, str]
             ]
         helpers.update(dict.fromkeys(form.helpers))
         text = form.of(arguments)
-        if language.longest and len(text) > language.longest:  # here, because what is written twice grows fast
+        if language.longest and len(text) > language.longest:  # checked here, because repeated texts grow fast
             raise SettingsError(
                 f"The text of {language.title} has at most {language.longest} characters, but this one would have "
                 "more. Export a shorter formula, or use another format."
@@ -155,7 +158,7 @@ def _leaf(token: Token, value: float, names: Mapping[Token, str]) -> Piece:
 
 
 def _computed(piece: Piece, language: Language) -> Piece:
-    """Write a number as one that is computed with numbers only."""
+    """Write a number that is computed from numbers only."""
     if piece.number is None or language.closed_number == "{text}":
         return piece
     return replace(piece, text=language.closed_number.format(text=piece.text), binding=ATOM)
@@ -177,7 +180,7 @@ def _latex(expression: Expression, name: str) -> str:  # noqa: ARG001 - an expre
 
 
 def _legend(names: Mapping[Token, str], *, ascii_only: bool = False) -> list[str]:
-    """Say which argument is which column."""
+    """List the column of each argument."""
     return [
         f"{word}: column {token.column + 1}, {for_comment(token.name, ascii_only=ascii_only)}"
         for token, word in names.items()
@@ -270,4 +273,4 @@ def _excel_column(column: int) -> str:
 FORMATS: Mapping[str, Callable[[Expression, str], str]] = types.MappingProxyType(
     {"text": _own, "sympy": _sympy, "latex": _latex, "python": _python, "c": _c, "julia": _julia, "excel": _excel}
 )
-"""What writes each format, of the formula and the function's name."""
+"""The writer of each format: a function of the formula and the function's name."""

@@ -1,7 +1,7 @@
-"""Derived operators: each by its expansion over other operators, said once.
+"""Derived operators: each is defined once, by its expansion into other operators.
 
-A notation has forms of its own for the primitive operators, and for derived ones where a form is nicer or more exact
-than the expansion: x**2, 1/x. Where it has none, the expansion stands in for it.
+A notation has its own forms of the primitive operators, and of derived operators if a form is shorter or more exact
+than the expansion: x**2, 1/x. For all other derived operators the expansion is used.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DERIVED: Mapping[str, Expansion] = types.MappingProxyType(
         "cube": ("mul", "mul", 0, 0, 0),
         "quartic": ("square", "square", 0),
         "inv": ("div", 1.0, 0),
-        "neg": ("mul", -1.0, 0),  # not 0 - x, which makes 0 of 0 where -x is minus 0
+        "neg": ("mul", -1.0, 0),  # not 0 - x, which gives 0 at x = 0; -x gives -0
         "sigmoid": ("inv", "add", 1.0, "exp", "neg", 0),
         "expneg": ("exp", "neg", 0),
         "logabs": ("log", "abs", 0),
@@ -33,20 +33,19 @@ DERIVED: Mapping[str, Expansion] = types.MappingProxyType(
         "unless": ("mul", "sub", 1.0, "step", 0, 1),
     }
 )
-"""Every derived operator over primitive ones, and over derived ones that stand above it."""
+"""Every derived operator, in terms of primitive operators and of derived operators above it."""
 
 
 def written_out(
     name: str, arguments: Sequence[T], apply: Callable[[str, Sequence[T]], T], number: Callable[[float], T]
 ) -> T:
-    """Return what a derived operator makes of its arguments, by its expansion.
+    """Apply the expansion of a derived operator to arguments in a notation.
 
     Args:
-        name: of the operator.
-        arguments: in the terms of a notation; one that occurs several times in the expansion is used as it is, not
-            computed again.
-        apply: what the notation makes of an operator, by its name, and arguments.
-        number: what it makes of a number.
+        name: name of the operator.
+        arguments: in the notation; one that occurs several times in the expansion is reused, not computed again.
+        apply: applies an operator, given by name, to arguments in the notation.
+        number: writes a number in the notation.
     """
     waiting: list[T] = []
     for step in reversed(DERIVED[name]):
@@ -60,12 +59,12 @@ def written_out(
 def with_expansions(
     own: Mapping[str, Callable[..., T]], number: Callable[[float, T], T]
 ) -> dict[str, Callable[..., T]]:
-    """Return a notation's operators: its own, and the expansions of derived operators that it has not.
+    """Return a notation's operators: its own, and the expansions of derived operators that it lacks.
 
     Args:
-        own: what the notation makes of arguments, by the operator's name.
-        number: what it makes of a number that stands in an expansion, beside the operator's first argument (a tensor's
-            type and place are those of its neighbours).
+        own: the notation's functions of arguments, by the operator's name.
+        number: writes a number of an expansion; it also gets the operator's first argument, since a tensor needs the
+            type and device of its neighbours.
     """
     operators = dict(own)
 

@@ -81,7 +81,7 @@ class Expression:
 
     @property
     def depth(self) -> int:
-        """Number of tokens on the longest way from the root to a leaf."""
+        """Number of tokens on the longest path from the root to a leaf."""
         waiting: list[int] = []
         for token in reversed(self.tokens):
             below = [waiting.pop() for _ in range(token.arity)]
@@ -100,7 +100,7 @@ class Expression:
         return " ".join(words)
 
     def __str__(self) -> str:
-        """Return infix text with no more brackets than needed; `parse` reads back this very expression."""
+        """Return infix text with no more brackets than needed; `parse` reads it as an equal expression."""
         literals = {token.value for token in self.library.tokens if token.kind is TokenKind.LITERAL}
         waiting: list[tuple[str, int]] = []  # text, and how tightly its outermost operator binds
         for token, value in zip(reversed(self.tokens), reversed(self.constants), strict=True):
@@ -113,7 +113,7 @@ class Expression:
         return f"<Expression {self}>"
 
     def _repr_latex_(self) -> str:
-        """Show the formula typeset in notebooks, its numbers to a few digits."""
+        """Typeset the formula in notebooks, with numbers to a few digits."""
         return f"${to_latex(self)}$"
 
     def _key(self) -> tuple[tuple[Token, ...], tuple[str, ...]]:
@@ -128,9 +128,9 @@ class Expression:
         return hash(self._key())
 
     def expanded(self) -> Expression:
-        """Return the same formula with operators of the user's own written out, where it is known what they stand for.
+        """Return the same formula with the user's operators replaced by their expansions, if these are known.
 
-        One that would make the formula longer than `parsing.MAX_TOKENS` stays as it is.
+        An operator whose expansion would make the formula longer than `parsing.MAX_TOKENS` stays as it is.
         """
         steps = [step for token in self.tokens for step in token.expansion or ()]
         if not steps:
@@ -155,7 +155,7 @@ class Expression:
     def evaluate(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return the formula's values at the rows of `X` (M, V), as (M,); one column may be given as (M,).
 
-        Rows at which it has no finite value get NaN; the others are as in a search.
+        The value is NaN at rows where the formula is not finite; all other values are the same as in a search.
         """
         table = floats(X, "X")
         table = table[:, None] if table.ndim == 1 else table
@@ -189,7 +189,7 @@ class Expression:
 
 
 def written_name(token: Token, reserved: Collection[str] = ()) -> str:
-    """Return a token's name as the parser wants it: variables with unusual or reserved names in backquotes."""
+    """Return a token's name as the parser reads it: unusual or reserved names of variables are in backquotes."""
     is_plain = parsing.is_plain(token.name) and token.name not in reserved
     if token.kind is not TokenKind.VARIABLE or is_plain:
         return token.name
@@ -207,7 +207,7 @@ def _infix(token: Token, value: float, arguments: list[tuple[str, int]], literal
     if token.name in _INFIX:
         symbol, binding = _INFIX[token.name]
         (left, left_binding), (right, right_binding) = arguments
-        # Only `^` takes from the right, so equals need brackets on its left, and on the right of the others.
+        # Only `^` is right-associative: equally tight operators need brackets on its left, and on the right of others.
         is_pow = token.name == "pow"
         left = left if left_binding >= binding + is_pow else f"({left})"
         right = right if right_binding >= (_NEGATIVE if is_pow else binding + 1) else f"({right})"

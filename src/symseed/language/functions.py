@@ -34,8 +34,9 @@ _SAME_VALUES = 1e-9
 _AGREEMENT = 1e-12
 """Difference, relative and absolute, up to which an expansion agrees with its function: chosen by hand."""
 _SIZES = (1.0, 0.5, 2.0, 0.1, 3.0, 1.7, 10.0, 37.5, 1e-3, 1e3, 1e6, 1e-9, 1e12)
+"""Sizes of the arguments at which a function is tried: chosen by hand."""
 _PROBE = np.array([0.0, *_SIZES, *(-size for size in _SIZES), 1e-300, 1e300, -1e300, 0.3, -0.3, 0.9, -2.6])
-_OTHER = np.concatenate([np.roll(_PROBE, 5)[::-1], _PROBE])  # the second argument, beside the first one twice
+_OTHER = np.concatenate([np.roll(_PROBE, 5)[::-1], _PROBE])  # the second argument; the first is `_PROBE` twice
 _OPCODES = {name: code for code, (name, _, _) in enumerate(_core.operators())}
 
 
@@ -62,7 +63,7 @@ class Function:
     def averaged(cls, call: Callable[..., Any], name: str) -> Function | None:
         """Take a function of two arrays that gives one number: the mean or sum, over all elements, of what it returns.
 
-        None if it cannot be traced, or is something else than such a mean or sum.
+        None if it cannot be traced, or is not such a mean or sum.
         """
         first = _PROBE[np.abs(_PROBE) <= _MODERATE_ARGUMENT]
         arguments = (np.tile(first, 2), np.repeat([0.3, -1.2], len(first)))
@@ -90,7 +91,7 @@ class Function:
         return cls(call, named, count, _traced(call, named, arguments, values))
 
     def is_operator(self, name: str) -> bool:
-        """Return whether it has the values of an operator of the core that takes as many arguments."""
+        """Return whether its values equal those of the core's operator of that name, with as many arguments."""
         arguments = _probes(self.arity)
         own, others = (
             _native(self.call, self.name, self.arity, expansion).values(arguments[0], arguments[-1])
@@ -118,7 +119,7 @@ class Caller:
             if not self._has_warned:
                 self._has_warned = True
                 warnings.warn(
-                    f"{_sentence(self._name, error)} Formulas for which it does so fail; this is said once.",
+                    f"{_sentence(self._name, error)} Such formulas fail; this warning is given once.",
                     RuntimeWarning,
                     stacklevel=2,
                 )
@@ -188,7 +189,7 @@ def _sentence(name: str, error: Exception) -> str:
 
 
 def _tried(call: Callable[..., Any], name: str, arguments: tuple[Floats, ...]) -> Floats:
-    """Return the values at the probes, of a function that is found to be one of each element alone."""
+    """Return the values at the probes, after checks that the function works on each element by itself."""
 
     def at(chosen: npt.NDArray[np.intp]) -> Floats:
         given = tuple(argument[chosen] for argument in arguments)
@@ -202,7 +203,7 @@ def _tried(call: Callable[..., Any], name: str, arguments: tuple[Floats, ...]) -
                     f"`{name}` must not change the arrays that it is given, but it wrote into one. Begin with a copy: "
                     "x = x.copy()."
                 ) from error
-            advice = "It must take arrays with any values, and give NaN where it has none."
+            advice = "It must take arrays with any values, and give NaN where it has no value."
             raise SettingsError(f"{_sentence(name, error)} {advice}") from error
 
     everywhere = np.arange(len(arguments[0]))
@@ -305,7 +306,7 @@ class _Traced:
         return _step("greater", other, self)
 
     def mean(self, axis: None = None, dtype: None = None, out: None = None) -> _Traced:
-        """Stand for each element, as `Function.averaged` wants it; elsewhere the values tell that this is wrong."""
+        """Stand for each element, as `Function.averaged` needs; in other uses the check of values rejects the trace."""
         if axis is not None or dtype is not None or out is not None:
             raise _UntraceableError
         return self

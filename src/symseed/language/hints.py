@@ -1,4 +1,4 @@
-"""Hints for names of operators that there are not: a name of another tool, a slip of the pen, or a function to give."""
+"""Hints for unknown names of operators: a name in another tool, a typing error, or a function that can be given."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ _OURS: Mapping[str, str] = types.MappingProxyType(
         **{"signum": "sign", "sgn": "sign", "tgamma": "gamma", "cond": "where", "ifelse": "where", "loge": "log"},
     }
 )
-"""Names of NumPy, PySR, gplearn, pyoperon and TuringBot for operators that we have, or may have, by another name."""
+"""Names in NumPy, PySR, gplearn, pyoperon and TuringBot of operators that have another name here."""
 _FUNCTIONS = frozenset(
     ("relu", "step", "erf", "erfc", "erfi", "gamma", "lgamma", "cond", "where", "greater", "less", "aq", "cbrt", "logb")
 )
-"""Names of functions that neither `numpy` nor `math` has, or has by another name."""
+"""Names of functions that `numpy` and `math` lack, or have by another name."""
 
 
 def operator_hint(name: object, known: Iterable[str]) -> str:
-    """Return what to do about a name that is not known, with a space before it; nothing where that is not clear.
+    """Return advice on an unknown name, with a space before it; an empty text if there is none.
 
-    Capitals do not count, nor does a prefix such as `np.`. A name of a function that is not ours is never taken for a
-    slip: `atan` without an operator of that name is not `tan`.
+    Case is ignored, and so is a prefix such as `np.`. The name of a function that is not an operator here is never
+    taken for a typing error: if `atan` is unknown, the advice is not `tan`.
     """
     names = {other.lower(): other for other in known}
     folded = _PREFIX.sub("", str(name).strip().lower()).removeprefix("safe_").removesuffix("()")

@@ -1,4 +1,4 @@
-"""A library: the ordered tokens of a problem. A token's id is its place."""
+"""A library: the ordered tokens of a problem. A token's id is its index."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Library:
 
     @property
     def pad(self) -> int:
-        """What stands in a row after its end; never a token's id."""
+        """The value that fills a row after its end; never a token's id."""
         return MAX_TOKENS + 1
 
     @functools.cached_property
@@ -123,15 +123,15 @@ class Library:
 
     @functools.cached_property
     def token_nats(self) -> float:
-        """What it takes to name one of the tokens, in nats: log T."""
+        """Code length of one token, in nats: log T."""
         return arithmetic.log(float(len(self)))
 
     def with_constant(self) -> Library:
-        """Return the same with one fitted constant, at its end."""
+        """Return this library with one fitted constant, at its end."""
         return Library((*self._unfitted, tokens.constant()))
 
     def without_constants(self) -> Library:
-        """Return the same without fitted constants."""
+        """Return this library without fitted constants."""
         return Library(self._unfitted)
 
     @property
@@ -177,7 +177,7 @@ class Library:
 
     @functools.cached_property
     def vocabulary(self) -> _core.Vocabulary:
-        """What the core reads."""
+        """The library as the core reads it."""
         return _core.Vocabulary(
             np.array([token.code for token in self.tokens], dtype=np.uint8),
             np.array([token.column for token in self.tokens], dtype=np.int32),
@@ -186,7 +186,7 @@ class Library:
         )
 
     def __getstate__(self) -> tuple[Token, ...]:
-        """Pickle the tokens; what the core reads is built again."""
+        """Pickle the tokens; the core's vocabulary is built again."""
         return self.tokens
 
     def __setstate__(self, state: tuple[Token, ...]) -> None:

@@ -1,7 +1,7 @@
 """Rows: one formula as token ids in prefix order, with the values of its fitted constants.
 
-A subtree is a slice of its row, so subtrees are taken out and put in by slicing, and their constants come along.
-Where a subtree ends depends on the arities of its tokens: `Library.ends` says it.
+A subtree is a slice of its row, so subtrees are taken out and put in by slicing, together with their constants.
+`Library.ends` computes where subtrees end, from the arities of the tokens.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Row:
     constants: tuple[float, ...]  # (L,), NaN where the token is not a constant
 
     def __post_init__(self) -> None:
-        """Have one NaN beside all tokens without a value: two rows that are the same are then equal."""
+        """Use one NaN object for all tokens without a value, so that rows with the same content are equal."""
         if any(value is not math.nan and math.isnan(value) for value in self.constants):
             constants = tuple(math.nan if math.isnan(value) else value for value in self.constants)
             object.__setattr__(self, "constants", constants)
@@ -44,20 +44,20 @@ class Row:
         return len(self.ids)
 
     def part(self, begin: int, end: int) -> Row:
-        """Return the tokens from a place up to another, which is not included."""
+        """Return the tokens from `begin` up to, but not including, `end`."""
         return Row(self.ids[begin:end], self.constants[begin:end])
 
     def spliced(self, begin: int, end: int, other: Row) -> Row:
-        """Return the row with another one in the place of some of its tokens."""
+        """Return the row with the tokens from `begin` up to `end` replaced by another row."""
         return Row(
             self.ids[:begin] + other.ids + self.ids[end:],
             self.constants[:begin] + other.constants + self.constants[end:],
         )
 
     def with_constant(self, place: int, value: float) -> Row:
-        """Return the row with another value of one of its constants."""
+        """Return the row with another value of one constant."""
         return Row(self.ids, (*self.constants[:place], value, *self.constants[place + 1 :]))
 
     def with_token(self, place: int, token: int) -> Row:
-        """Return the row with another token, which has no constant, in the place of one of the same arity."""
+        """Return the row with one token replaced by another of the same arity, which is not a constant."""
         return self.spliced(place, place + 1, Row.leaf(token))

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 DIGITS = 4
-"""Significant digits of numbers if nothing tells how many they deserve."""
+"""Significant digits of numbers whose precision is not known: chosen by hand."""
 ALL_DIGITS = 17
-"""Significant digits that tell every float64 from every other."""
+"""Significant digits that distinguish all float64 numbers."""
 _PLAIN = (-4, 6)
-"""Powers of ten between which numbers are written without one."""
+"""Exponents of ten between which numbers are written without a power of ten: chosen by hand."""
 _DENOMINATORS = (3, 6, 7, 9, 12)
-"""Denominators of fractions that are no short decimals."""
+"""Denominators of fractions that are not short decimals: chosen by hand."""
 _HALVES = (2, 4, 8, 16)
-"""Denominators of proper fractions; other multiples of them are short decimals."""
+"""Denominators of fractions below 1 only: above 1, the same fractions are short decimals. Chosen by hand."""
 _OF_PI = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12)
+"""Denominators of multiples of pi: chosen by hand."""
 _LARGEST = 99
 """Largest numerator, and largest simple integer: chosen by hand; 1634/7 is easier to read as a decimal."""
 
@@ -31,10 +32,10 @@ class Simple:
 
     @classmethod
     def of(cls, value: float, tolerance: float = 0.0) -> Simple | None:
-        """Return a number that is not negative as a simple one; None if it is not one.
+        """Return a number of at least 0 as a simple number; None if it is not one.
 
         Args:
-            tolerance: share by which it may differ; at 0 the simple number as a float64 is the very same.
+            tolerance: largest relative difference; at 0 the simple number must equal the value as a float64.
         """
         if value.is_integer():
             return cls(int(value), 1) if value <= _LARGEST else None
@@ -52,13 +53,13 @@ class Simple:
 
 
 def rounded(value: float, digits: int) -> float:
-    """Return a number with so many significant digits; the largest float64, which could become infinite, as it is."""
+    """Round a number to `digits` significant digits; a number that would overflow stays as it is."""
     short = value if digits >= ALL_DIGITS else float(f"{value:.{digits}g}")
     return value if math.isinf(short) else short
 
 
 def mantissa_and_exponent(value: float) -> tuple[str, int]:
-    """Return a number as its shortest mantissa and its power of ten, which is 0 if the number is written plainly."""
+    """Return a number as its shortest mantissa and its power of ten, which is 0 if there is none."""
     sign, figures, _ = (number := Decimal(repr(value))).as_tuple()
     exponent = number.adjusted() if value else 0
     text = "".join(map(str, figures)).rstrip("0") or "0"
@@ -68,7 +69,7 @@ def mantissa_and_exponent(value: float) -> tuple[str, int]:
 
 
 def decimal(value: float, digits: int = ALL_DIGITS) -> str:
-    """Return a number to so many significant digits, as short as it can be written."""
+    """Return a number to `digits` significant digits, as short as possible."""
     mantissa, exponent = mantissa_and_exponent(rounded(value, digits))
     plain = f"{Decimal(mantissa).scaleb(exponent):f}"
     return plain if not exponent or len(plain) <= len(f"{mantissa}e{exponent}") else f"{mantissa}e{exponent}"

@@ -95,12 +95,12 @@ ALIASES: Mapping[str, str] = types.MappingProxyType(
 """Names that other tools give to our operators."""
 
 FAMILIES: Mapping[str, tuple[str, ...]] = types.MappingProxyType({"where": ("cond", "unless")})
-"""Names that stand for several operators: `where(c, a, b)` is `cond(c, a) + unless(c, b)`, of two arguments each."""
+"""Names that stand for several operators: `where(c, a, b)` is `cond(c, a) + unless(c, b)`."""
 
 CONSTANT_NAME = "const"
 
 CUSTOM_COMPLEXITY = 4
-"""Complexity of a user's operator: as high as that of any other."""
+"""Complexity of a user's operator: as high as the highest of the other operators."""
 
 
 def operator(name: str) -> Token:
@@ -136,7 +136,7 @@ def custom(function: Callable[..., Any], *, name: str | None = None, arity: int 
         return known
     if tried.name in {*OPERATORS, *ALIASES, *FAMILIES, CONSTANT_NAME}:
         raise SettingsError(
-            f"`{tried.name}` is the name of an operator that there is. Give that as text, or your own another name."
+            f"`{tried.name}` is the name of a built-in operator. Give that name as text, or rename your function."
         )
     return Token(tried.name, TokenKind.OPERATOR, tried.arity, CUSTOM_COMPLEXITY, _core.FUNCTION, function=tried)
 
@@ -151,7 +151,7 @@ def variable(name: str, column: int) -> Token:
 def literal(value: float | str) -> Token:
     """Return the token of a fixed number; its name is the shortest text that reads as that number."""
     try:
-        number = float(value) + 0.0  # no minus zero: it would equal another name
+        number = float(value) + 0.0  # -0 becomes 0: equal values must have one name
     except OverflowError:
         number = math.inf
     except (TypeError, ValueError):

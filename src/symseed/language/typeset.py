@@ -27,7 +27,7 @@ _GREEK = re.compile(
     "alpha|beta|gamma|delta|epsilon|zeta|eta|theta|iota|kappa|lambda|mu|nu|xi|rho|sigma|tau|upsilon|phi|chi|psi|omega"
     "|Gamma|Delta|Theta|Lambda|Xi|Pi|Sigma|Upsilon|Phi|Psi|Omega"
 )
-"""Names of letters; without pi, which readers would take for the number."""
+"""Names of Greek letters; pi is not among them, because readers would take it for the number."""
 _INDEXED = (re.compile("([A-Za-z]+)_?([0-9]+)"), re.compile(f"([A-Za-z]|{_GREEK.pattern})_([A-Za-z0-9]+)"))
 """Names that are written with an index: `x1`, `mass_2`; `v_max`, `mu_0`."""
 _TEX = {
@@ -39,7 +39,7 @@ _TEX = {
     **{character: f"\\{character}" for character in "{}$&%#_"},
 }
 _TEX_FUNCTIONS = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "log", "min", "max")
-"""Operators that TeX has a name for."""
+"""Operators that TeX has a command for."""
 _CALLED = ("sign", "step")
 """Derived operators whose names say more than their expansions."""
 
@@ -60,12 +60,12 @@ class _Markup:
     """How one language writes what formulas are made of."""
 
     forms: Mapping[str, str]
-    """Templates of a, and of b if there are two parts."""
+    """Templates with the places a and, if there are two parts, b."""
     name: Callable[[str], str]
     function: Callable[[str], str]
-    """What writes the name of an operator."""
+    """Writes the name of an operator."""
     is_dotted: bool
-    """Whether there is a dot between all factors, for names may have more than one letter."""
+    """Whether all products have a dot, because names may have several letters."""
 
     def of(self, form: str, a: str, b: str = "") -> str:
         """Fill in a template."""
@@ -119,11 +119,11 @@ class _Markup:
 
 
 def to_latex(expression: Expression, digits: int | None = DIGITS) -> str:
-    """Return an expression as LaTeX; names that are no symbols stand as upright text.
+    """Return an expression as LaTeX; names that are not symbols are upright text.
 
     Args:
-        digits: of each number; simple fractions and multiples of pi are written as such. None: numbers are written as
-            they stand in the formula.
+        digits: significant digits of each number; simple fractions and multiples of pi are written as such. None:
+            numbers are written exactly.
     """
     expression = expression.expanded()
     names = [_latex_name(token.name) for token in expression.tokens if token.kind is TokenKind.VARIABLE]
@@ -133,14 +133,14 @@ def to_latex(expression: Expression, digits: int | None = DIGITS) -> str:
 
 
 def to_mathml(expression: Expression, digits: int | None = DIGITS) -> str:
-    """Return an expression as a MathML element, with numbers as `to_latex` has them; names are escaped."""
+    """Return an expression as a MathML element, with the same numbers as `to_latex`; names are escaped."""
     markup = _Markup(_MATHML, _mathml_name, lambda name: f"<mi>{html.escape(name)}</mi>", is_dotted=True)
     inner = _typeset(expression.expanded(), markup, digits)
     return f'<math xmlns="http://www.w3.org/1998/Math/MathML"><mrow>{inner}</mrow></math>'
 
 
 def latex_number(value: float, digits: int) -> str:
-    """Return a number to so many digits as LaTeX."""
+    """Return a number to `digits` significant digits as LaTeX."""
     markup = _Markup(_LATEX, _latex_name, _latex_function, is_dotted=False)
     return markup.signed(_decimal(markup, value, digits))
 
@@ -193,7 +193,7 @@ def _applied(markup: _Markup, token: Token, arguments: Sequence[_Piece]) -> _Pie
 
 
 def _number(markup: _Markup, value: float, digits: int | None) -> _Piece:
-    """A number as a simple one, if it is, or to so many digits; None: as it stands, and pi as such."""
+    """Write a simple number as such, any other number to `digits` digits; None: exactly, with pi as a symbol."""
     simple = Simple.of(abs(value)) if digits is not None or abs(value) == math.pi else None
     if simple is None:
         return _decimal(markup, value, ALL_DIGITS if digits is None else digits)
@@ -259,14 +259,14 @@ def _latex_function(name: str) -> str:
 
 
 def _escaped(name: str) -> str:
-    """Return a name for TeX's text mode; what cannot be seen is written as code points."""
+    """Return a name for TeX's text mode; invisible characters are written as code points."""
     plain = " ".join(name.split()) or "".join(map(code_point, name))
     visible = (character if character.isprintable() else code_point(character) for character in plain)
     return "".join(_TEX.get(character, character) for character in "".join(visible))
 
 
 def _base_and_index(name: str) -> tuple[str, str]:
-    """Split a name that is written with an index; the index of others is empty."""
+    """Split a name that is written with an index; for other names the index is empty."""
     for form in _INDEXED:
         if match := form.fullmatch(name):
             return match[1], match[2]

@@ -25,11 +25,11 @@ class Writer:
 
     @property
     def columns(self) -> list[int]:
-        """The columns of the data that the library has variables for."""
+        """The columns of the data for which the library has variables."""
         return list(self._variables)
 
     def of_columns(self, columns: Sequence[int]) -> Writer:
-        """Return a writer that knows some of the variables only, in this order."""
+        """Return a writer with only some of the variables, in this order."""
         other = Writer(self.library)
         other._variables = {column: self._variables[column] for column in columns}
         return other
@@ -71,7 +71,7 @@ class Writer:
         return part if factor == 1.0 else self.apply("mul", self.number(factor), part)
 
     def affine(self, offset: float, factor: float, part: Row) -> Row:
-        """Write offset + factor * part, without what does nothing."""
+        """Write offset + factor * part, without an offset of 0 and without a factor of 1."""
         scaled = self.scaled(factor, part)
         return scaled if offset == 0.0 else self.apply("add", scaled, self.number(offset))
 
@@ -98,9 +98,9 @@ class Writer:
         return None if -1 in ids else Row(ids, expression.constants)
 
     def translated(self, population: Population) -> Population:
-        """Return rows of another library, all of whose operators and variables this one has, as rows of this one.
+        """Return rows of another library as rows of this one, which must have all their operators and variables.
 
-        Numbers that the library has not are written as constants.
+        Numbers that this library lacks are written as constants.
         """
         if population.library == self.library:
             return population

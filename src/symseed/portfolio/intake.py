@@ -26,7 +26,7 @@ _FITTED_AT_ONCE = 16
 
 @dataclass(frozen=True, slots=True)
 class IntakeSettings:
-    """What formulas are taken in, and what becomes of them."""
+    """Which formulas are taken in, and what is done with them."""
 
     longest: int
     """Most tokens of a formula that is taken in."""
@@ -59,7 +59,7 @@ class Intake:
         """Begin with an empty pool.
 
         Args:
-            record: is told what each formula becomes.
+            record: records what each formula becomes.
             sample: some of the samples, on which simple numbers for the front are sought.
             begins: called before a step that takes time.
         """
@@ -72,7 +72,7 @@ class Intake:
         self._legal = SearchSpace(writer.library, 1, longest, settings.constraints) if settings.constraints else None
 
     def begin(self) -> None:
-        """Note the formulas that need no search."""
+        """Record the formulas that need no search."""
         if self._dataset.deviation == 0.0 or not self._settings.constants:
             return
         laws = first_laws(self._writer, self._dataset, longest=self._settings.longest)
@@ -102,7 +102,7 @@ class Intake:
         self.pool.add(self.possible(rows))
 
     def note(self, rows: Sequence[Row]) -> None:
-        """Judge formulas as they are, and note those that are the best of their length for the front."""
+        """Judge formulas as they are, and keep those that are the best of their length for the front only."""
         short = self.possible([row for row in dict.fromkeys(rows) if len(row) <= self._settings.longest])
         begins = in_time(range(0, len(short), _FITTED_AT_ONCE), self._timer.is_late)
         for begin in begins:
@@ -136,7 +136,7 @@ class Intake:
     def _shortest(self, rows: Sequence[Row]) -> list[Row]:
         """The formulas of the shortest description, each unchanged or fitted, whichever is shorter.
 
-        The others are noted.
+        The others are noted for the front.
         """
         # Unchanged formulas compete because fitting would move their simple numbers.
         given = self._writer.population(rows)
@@ -174,7 +174,7 @@ class Intake:
             self._keep_as(rows, lambda row: simplified(self._writer, row, self._dataset, is_late=is_late))
 
     def _keep_as(self, rows: Sequence[Row], change: Callable[[Row], Row]) -> None:
-        """Keep what formulas become by a change, as long as there is time."""
+        """Keep formulas after a change, as long as there is time."""
         changed = []
         for row in in_time(rows, self._timer.is_late):
             changed.append(change(row))

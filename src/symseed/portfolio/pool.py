@@ -40,11 +40,11 @@ Kept = TypeVar("Kept")
 def pareto(
     items: Iterable[Kept], choice: Kept, formula_of: Callable[[Kept], Formula], *, least_gain: float = 0.0
 ) -> list[Kept]:
-    """Return the Pareto front: of each length the shortest description that errs less than all shorter formulas.
+    """Return the Pareto front: for each length the shortest description, if it errs less than all shorter formulas.
 
     Args:
         items: candidates; `formula_of` gives the formula of each.
-        choice: the chosen formula, which is on the front whatever its error.
+        choice: the selected formula, which is on the front whatever its error.
         least_gain: share of the error by which a longer formula must be better.
     """
     by_size: dict[int, list[Kept]] = {}
@@ -80,7 +80,7 @@ class Pool:
     """The best formulas of each length, and the one of the shortest description.
 
     Formulas that are added are material for assembly too. Formulas that are only noted are not: they fill the front.
-    The choice is made among all.
+    One of all these formulas is selected.
     """
 
     def __init__(self, writer: Writer, dataset: Dataset) -> None:
@@ -105,10 +105,10 @@ class Pool:
                 self._number = formula
 
     def note(self, formulas: Iterable[Formula]) -> None:
-        """Keep formulas that were judged on these data for the front, where they are the best of their length.
+        """Keep formulas that were judged on these data for the front, if they are the best of their length.
 
-        Formulas with a part of constants alone are left out, as a number says the same, and so are those with a
-        constant too small for the data, which does nothing or stands for something else.
+        Formulas with a part that holds only constants are left out, since a number says the same. So are formulas with
+        a constant too small for the data, which has no effect or replaces something else.
         """
         least = 1.0 / self._dataset.largest_constant
         self._noted.add(
@@ -119,12 +119,12 @@ class Pool:
         )
 
     def replace(self, noted: Formula, formulas: Sequence[Formula]) -> None:
-        """Note formulas in the place of one that was noted, even if they are worse."""
+        """Replace a noted formula by others, even if they are worse."""
         self._noted.remove(noted)
         self.note(formulas)
 
     def fall_back_on(self, part: Row) -> None:
-        """Set the formula that is chosen while the pool is empty; it is not on the front."""
+        """Set the formula that is selected while the pool is empty; it is not on the front."""
         self._fallback = next(iter(judged(self._writer, [part], self._dataset)), None)
 
     @property
@@ -141,14 +141,14 @@ class Pool:
     def number(self) -> Row:
         """The best constant formula."""
         number = self._number or self._fallback
-        assert number is not None, "the mean of y was put in first"
+        assert number is not None, "the mean of y was added first"
         return number.expression.row
 
     @property
     def best(self) -> Formula | None:
-        """The formula of the shortest description, or the constant formula where that is as good.
+        """The formula of the shortest description, or the constant formula if that is as good.
 
-        A formula that was only noted must be shorter by `EVIDENCE`, and is never chosen over one without an error.
+        A formula that was only noted must be shorter by `EVIDENCE`, and is never selected over one without an error.
         """
         noted = min(self._noted.formulas, key=_by_description, default=None)
         formulas = list(self._by_length.values())
@@ -169,8 +169,8 @@ class Pool:
     def front(self) -> tuple[Formula, ...]:
         """Return the Pareto front, with the selected formula on it.
 
-        Formulas that err more than a constant are left out, and noted ones that are shorter than the selected one
-        without enough evidence.
+        Formulas with a larger error than a constant are left out, and so are noted formulas that are shorter than the
+        selected one without enough evidence.
         """
         best, number = self.best, self._number
         if best is None or not self._all:
@@ -190,7 +190,7 @@ class Pool:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the selected formula has no error but rounding, and few fitted constants for that many samples."""
+        """Whether the selected formula fits to rounding, with few fitted constants for the number of samples."""
         best = self.best
         return best is not None and bool(self._all) and self._is_exact(best)
 
@@ -226,14 +226,14 @@ def _itself(formula: Formula) -> Formula:
 
 
 def best_of_each_length(formulas: Iterable[Formula]) -> tuple[Row, ...]:
-    """Return of each length the formula of the shortest description, and that of the smallest error."""
+    """Return, for each length, the formula of the shortest description and the formula of the smallest error."""
     best = _OfEachLength()
     best.add(formulas)
     return best.rows
 
 
 class _OfEachLength:
-    """Of each length, the formula of the shortest description, and that of the smallest error."""
+    """Keeps, for each length, the formula of the shortest description and the formula of the smallest error."""
 
     def __init__(self) -> None:
         self._shortest: dict[int, Formula] = {}
@@ -278,6 +278,6 @@ def _by_error(formula: Formula) -> tuple[object, ...]:
 
 
 def _order(formula: Formula) -> tuple[object, ...]:
-    """Decides between formulas of equal values: what is kept must not depend on the order in which they come."""
+    """Order formulas of equal values, so that what is kept does not depend on the order in which they are added."""
     row = formula.expression.row
     return row.ids, tuple(value for value in row.constants if not math.isnan(value))

@@ -2,7 +2,7 @@
 
 Each track is a search (`track.py`), with or without fitted constants. Every few turns, assembly builds new formulas
 from sub-expressions of the best ones (`assembly/assembler.py`). Every formula found is fitted, simplified and judged by
-its description length (`intake.py`, `pool.py`). The answer is a Pareto front and one choice on it.
+its description length (`intake.py`, `pool.py`). The answer is a Pareto front with one selected formula.
 
 Several turns make an epoch. Only a small `PortfolioState` survives the end of an epoch: caches and completion tables
 are emptied, whether the portfolio continues or is restored from that state later. A resumed run therefore gives the
@@ -83,18 +83,18 @@ class Portfolio:
         """Prepare the searches.
 
         Args:
-            patience: number of turns without a new choice after which the search ends; None: no such limit.
+            patience: number of turns without a new selected formula after which the search ends; None: no such limit.
             known: formulas to begin with; formulas with tokens that the library lacks are left out.
             threads: number of threads that score. The answer does not depend on it.
             begin: state to resume from; the other arguments must be those of the portfolio that gave it.
-            tell: called whenever the portfolio begins to do something else.
+            tell: called whenever the portfolio begins another activity.
         """
         dataset = dataset.counted()
         _check_target(dataset)
         self._dataset, self._settings, self._known, self._patience = dataset, settings, known, patience
         self._timer = Timer(budget, before=0.0 if begin is None else begin.seconds)
         self.begins = announcer(tell, self._timer, lambda: self._charged)
-        """Tells what is done next."""
+        """Announces the next activity."""
         # The most relevant variables come first, because assembly considers only a limited number.
         order = np.argsort(-relevance(dataset), kind="stable")
         whole = Writer(library.with_constant())
@@ -133,9 +133,9 @@ class Portfolio:
             self._go_on(begin)
 
     def begin(self) -> Turn:
-        """Take in the mean of y, the formulas that are known, and a line, a power law and an exponential.
+        """Take in the mean of y, the known formulas, and a line, a power law and an exponential.
 
-        That takes a moment. Returns turn 0 so far; `turns` goes on from there.
+        This is fast. Returns turn 0 so far; `turns` continues from there.
         """
         self._record.begin()
         constant = mean(self._writer, self._dataset)
@@ -198,7 +198,7 @@ class Portfolio:
         return found
 
     def finish(self) -> None:
-        """Note the best formula of each length that the searches have found, and fit the constants of the front."""
+        """Note the best formula of each length that the searches have found, then fit the constants of the front."""
         self._intake.note(best_of_each_length(itertools.chain.from_iterable(self.tracks.ranked())))
         self._intake.polish()
 
@@ -250,7 +250,7 @@ class Portfolio:
         return Assembler(self._writer, self._dataset, settings, is_enlarged=is_enlarged, is_late=is_late)
 
     def _assemble(self, found: Sequence[Row]) -> None:
-        # Assembly takes seconds, which a search whose time is up does not have.
+        # Assembly takes seconds; once time is up, it is skipped.
         done = (StopReason.SOLVED, StopReason.SECONDS, StopReason.INTERRUPTED)
         if self._assembler is not None and self._is_over() not in done:
             self.begins(Stage.ASSEMBLING)
@@ -302,7 +302,7 @@ class Portfolio:
         return self.tracks.common.record
 
     def _turn(self, index: int, reason: StopReason | None) -> Turn:
-        assert self.best is not None, "the mean of y was put in first"
+        assert self.best is not None, "the mean of y was added first"
         return Turn(
             index=index,
             best=self.best,

@@ -16,9 +16,9 @@ class TrackLearning:
     """How one search of a portfolio learnt in one turn."""
 
     track: int
-    """Place of the search among those of the method, from 0."""
+    """Index of the search among the tracks of the method."""
     rounds: int
-    """Number of rounds that it has made since it began."""
+    """Number of rounds since the search began."""
     learning: Learning
     """Statistics of the last round of the turn; entropy and loss are of the last round in which they were estimated."""
 
@@ -35,7 +35,7 @@ class Stage(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What a portfolio begins to do, several times in each turn."""
+    """The activity that a portfolio begins, several times in each turn."""
 
     stage: Stage
     seconds: float
@@ -48,7 +48,7 @@ class Activity:
 def announcer(
     tell: Callable[[Activity], None] | None, timer: Timer, charged: Callable[[], int]
 ) -> Callable[[Stage], None]:
-    """Return a function that tells of a stage with the time and the number of formulas; None is told nothing."""
+    """Return a function that announces a stage with the time and the number of formulas to `tell`, if there is one."""
 
     def begins(stage: Stage) -> None:
         if tell is not None:
@@ -72,7 +72,7 @@ class Turn:
     seconds: float
     reason: StopReason | None
     found_by: Part | None = None
-    """Part that found the choice in this turn; None if the choice is that of an earlier turn."""
+    """Part that found the selected formula in this turn; None if it was selected in an earlier turn."""
     learning: tuple[TrackLearning, ...] = ()
     """How each search that took this turn learnt."""
 

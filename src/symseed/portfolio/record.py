@@ -10,7 +10,7 @@ from symseed.search import Learning, Part
 
 
 class TurnRecord:
-    """What the parts of a portfolio tell of one turn; it decides nothing."""
+    """What the parts of a portfolio report about one turn; it has no influence on the search."""
 
     def __init__(self) -> None:
         self._found_by: dict[Row, Part] = {}
@@ -22,19 +22,19 @@ class TurnRecord:
         self._learning.clear()
 
     def found(self, rows: Sequence[Row], part: Part) -> Sequence[Row]:
-        """Note which part found some formulas, and return them; of several parts the first counts."""
+        """Record which part found some formulas, and return them; if several parts find one, the first counts."""
         for row in rows:
             self._found_by.setdefault(row, part)
         return rows
 
     def became(self, row: Row, other: Row) -> None:
-        """Note that a formula became another by fitting or simplification."""
+        """Record that a formula became another by fitting or simplification."""
         part = self._found_by.get(row)
         if part is not None:
             self._found_by.setdefault(other, part)
 
     def learnt(self, track: int, rounds: int, learning: Learning) -> None:
-        """Note how the search at a place learnt, after so many rounds."""
+        """Record how the search at a place learnt, after a number of rounds."""
         self._learning.append(TrackLearning(track, rounds, learning))
 
     def finder(self, row: Row) -> Part | None:

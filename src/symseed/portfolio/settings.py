@@ -67,7 +67,7 @@ class PortfolioSettings:
     def with_search_settings(self, changes: Mapping[str, Any]) -> PortfolioSettings:
         """Return these settings with other settings of every search, by dotted names (`search/changes.py`).
 
-        A search that lacks a part has no use for its settings, and stays as it is where another search has the part.
+        A search without a part ignores the settings of that part, as long as another search has the part.
         Completion is not switched on in searches with fitted constants, which it cannot complete.
 
         Raises:
@@ -91,19 +91,19 @@ class PortfolioSettings:
         return replace(self, tracks=tracks)
 
     def without_constants(self) -> PortfolioSettings:
-        """Return these settings without all that fits constants: assembly, and tracks that need them.
+        """Return these settings without everything that fits constants: assembly, and tracks that need constants.
 
-        If every track fits constants, all stay, without them.
+        If every track fits constants, all tracks stay, without constants.
         """
         plain = tuple(track for track in self.tracks if not track.constants and not track.is_scaled)
         every = tuple(replace(track, constants=False, is_scaled=False) for track in self.tracks)
         return replace(self, constants=False, assembly=None, tracks=plain or every)
 
     def possible_tracks(self, library: Library) -> list[tuple[int, Track]]:
-        """Return the tracks that can run, with their places.
+        """Return the tracks that can run, with their indices.
 
-        A track without constants cannot run where only a constant can have the units of y, and a scaled track cannot
-        run where the library cannot write a + b f.
+        A track without constants cannot run if only a constant can have the units of y, and a scaled track cannot run
+        if the library cannot write a + b f.
         """
         rules = [rule for rule in self.constraints if isinstance(rule, Dimensions)]
         can_scale = Writer(library.with_constant()).has("add", "mul")

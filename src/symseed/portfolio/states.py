@@ -36,7 +36,7 @@ class PortfolioState:
     unchanged: int
     seconds: float
     charged: int
-    """Number of formulas charged outside the searches: those of assembly and those the user knew."""
+    """Number of formulas charged outside the searches: those of assembly, and those that the user gave."""
     formulas: tuple[Row, ...]
     """The best formula of each length."""
     noted: tuple[Row, ...]
@@ -67,7 +67,7 @@ def unpack(
     """Return the state of a portfolio with these tokens and settings.
 
     Raises:
-        Exception: of any kind, where the state is damaged or belongs to another portfolio.
+        Exception: of any kind, if the state is damaged or belongs to another portfolio.
     """
     rows = Population.from_arrays(_below(arrays, "formulas"), library.with_constant()).rows
     noted = int(values["noted"])

@@ -80,7 +80,7 @@ class TrackContext:
     threads: int
     """Number of threads that score."""
     record: TurnRecord
-    """What is told of the turn under way."""
+    """Records the turn under way."""
 
     @property
     def seconds_left(self) -> float | None:
@@ -150,7 +150,7 @@ class TrackRun:
         return sorted(formulas, key=lambda formula: formula.description)
 
     def _written(self, population: Population, found_by: Sequence[Part]) -> list[Row]:
-        """Rows f of the whole library; for a scaled track, a + b f too. The record notes who found them."""
+        """Rows f of the whole library; for a scaled track, a + b f too. The record keeps the part that found them."""
         writer = self._common.writer
         rows = writer.translated(population)
         parts = rows.rows
@@ -212,7 +212,7 @@ class Tracks:
         seed: int,
         begin: Sequence[TrackState] | None,
     ) -> None:
-        """Prepare the searches: each track with its place among those of the settings, which decides its seed."""
+        """Prepare the searches: each track with its index in the settings, which decides its seed."""
         self.common = common
         self._tracks, self._seed = tracks, seed
         self._runs = self._begun((None,) * len(tracks) if begin is None else begin)
@@ -228,7 +228,7 @@ class Tracks:
         return iter(self._runs)
 
     def next_epoch(self) -> tuple[TrackState, ...]:
-        """Begin every search anew from its state, and return the states."""
+        """Restart every search from its state, and return the states."""
         states = tuple(run.state for run in self._runs)
         self._runs = self._begun(states)
         return states

@@ -98,16 +98,16 @@ class Recovery:
 def check(
     expression: Expression, target: Expression, test: Dataset, *, time_limit: float = 10.0, refit: bool = False
 ) -> Recovery:
-    """Say whether an expression is the target; for many of them use one `Checker`, which is much faster."""
+    """Return whether an expression is the target; for many expressions one `Checker` is much faster."""
     with Checker(time_limit=time_limit) as checker:
         return checker.check(expression, target, test, refit=refit)
 
 
 class Checker:
-    """Says whether expressions are targets; owns a sympy process, started when first needed. Close it after use.
+    """Decides whether expressions are targets; owns a sympy process, started when first needed. Close it after use.
 
     A variable whose values in the test set all have one sign stands for numbers of that sign only. Constants of the
-    expression are taken as fitted, those of the target as exact. Not for use by several threads at once.
+    expression count as fitted, those of the target as exact. Several threads must not share a checker.
     """
 
     def __init__(self, *, time_limit: float = 10.0) -> None:
@@ -118,7 +118,7 @@ class Checker:
         self._prover = _Prover(time_limit)
 
     def check(self, expression: Expression, target: Expression, test: Dataset, *, refit: bool = False) -> Recovery:
-        """Say whether `expression` is `target`, for data like those of `test`; variables are matched by column.
+        """Return whether `expression` is `target`, for data like those of `test`; variables are matched by column.
 
         With `refit` only the form must be the target's: noise moves constants, so they are first fitted to the target
         itself, at the inputs of `test`. A form with an extra term, which then becomes 0, is not the target's.
@@ -336,7 +336,7 @@ class _Prover:
         self.owner = 0  # id of the process that started it: after a fork, the copy must not be used
 
     def prove(self, expression: Expression, target: Expression, comparison: Comparison) -> tuple[str, str]:
-        """Return a proof, or "" and why there is none."""
+        """Return a proof, or "" and the reason why there is none."""
         question = json.dumps(
             {
                 "expression": words(expression),
@@ -360,7 +360,7 @@ class _Prover:
         return "", "sympy's process died twice"
 
     def _running(self) -> subprocess.Popen[str]:
-        """Return the process, started anew if there is none, or it died, or it belongs to the parent of a fork."""
+        """Return the process; a new one if there is none, if it died, or if it belongs to the parent of a fork."""
         if self.process is not None and self.owner == os.getpid() and self.process.poll() is None:
             return self.process
         self.close()

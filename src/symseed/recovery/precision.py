@@ -1,7 +1,7 @@
-"""Values of formulas to 60 digits, and where two formulas differ.
+"""Values of formulas to 60 digits, and points at which two formulas differ.
 
-Operators mean what they mean in the core, over real numbers; points are drawn beyond the data's range, within it, and
-near the origin, the same ones each time.
+Operators have the same meaning as in the core, over real numbers. Points are drawn beyond the data's range, within it,
+and near the origin; they are the same each time.
 """
 
 from __future__ import annotations
@@ -25,22 +25,27 @@ AGREEMENT = 1e-30
 """Relative difference up to which values in high precision count as equal."""
 
 _WIDENING = 3.0
+"""Half width of the wide range, in half widths of the data's range: chosen by hand."""
 _POINTS = {"wide": 24, "own": 12, "origin": 12}
+"""Number of points in the wide range, in the data's own range and near the origin: chosen by hand."""
 _DRAWS_PER_POINT = 8
+"""Most draws per point, since the target may have no value at a draw: chosen by hand."""
 _ENOUGH_POINTS = 8
+"""Number of points below which the test inputs themselves are compared too: chosen by hand."""
 _DIGITS, _MORE_DIGITS = 60, 240
-_ROUNDING = 1e-100  # what is left of a difference that more digits show to be rounding
+"""Decimal digits of a comparison, and of its confirmation: chosen by hand."""
+_ROUNDING = 1e-100  # relative difference that is rounding, at `_MORE_DIGITS` digits
 _SEED = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two expressions, point by point."""
+    """The result of comparing two expressions, point by point."""
 
-    points: list[list[float]]  # where both were compared
-    largest: float  # relative difference
+    points: list[list[float]]  # points at which both were compared
+    largest: float  # largest relative difference
     evidence: str
-    signs: list[int]  # of the variables: 1 or -1 where only that sign was tried, else 0
+    signs: list[int]  # of each variable: 1 or -1 if only that sign was tried, otherwise 0
     condition: str  # the same in words
 
 
@@ -48,7 +53,7 @@ def compare(expression: Expression, target: Expression, test: Dataset) -> Compar
     """Compare where the target has a value: beyond the data's range, within it, and near the origin.
 
     Raises:
-        SettingsError: if an operator of the user's own is in one of them that is not known to that precision.
+        SettingsError: if one of them has a user's operator that cannot be computed to that precision.
     """
     for token in (*expression.tokens, *target.tokens):
         if token.function is not None:
@@ -62,7 +67,7 @@ def compare(expression: Expression, target: Expression, test: Dataset) -> Compar
     for group, wanted in _POINTS.items():
         box = domain.boxes[group]
         draws = (rng.uniform(*box) for _ in range(_DRAWS_PER_POINT * wanted))
-        # Where the data lie an expression must have a value; elsewhere a formula such as exp(log(x)) may have none.
+        # In the data's range the expression must have a value; elsewhere a formula such as exp(log(x)) may have none.
         comparer.compare(draws, wanted, needs_value=group == "own")
     if len(comparer.points) < _ENOUGH_POINTS:
         comparer.compare(iter(test.X), _ENOUGH_POINTS, needs_value=True)
@@ -130,7 +135,7 @@ class _Comparer:
                     self.largest, self.worst = difference, place
 
     def _difference(self, point: list[float], needs_value: bool) -> float | None:
-        """Return the relative difference, infinite where a value is missing; None if there is none to be had."""
+        """Return the relative difference, infinite if a value is missing; None if the two cannot be compared."""
         try:
             wanted = self.target.value(point, _DIGITS)
         except (UndefinedError, OutOfReachError):

@@ -1,4 +1,4 @@
-"""All samples of a large table: where a search used some, constants are fitted and formulas judged on all of them."""
+"""All samples of a large table: if a search used a part of them, constants are fitted and formulas judged on all."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from symseed.scoring.description import description_lengths
 from symseed.search.budget import IsLate
 
 _FEW = 500
-"""Samples that show which tokens of a formula have no effect, as in a search: chosen by hand."""
+"""Number of samples that show which tokens of a formula have no effect, as in a search: chosen by hand."""
 _STEPS = 5
-"""Iterations of a fit between two looks at the clock: on a million samples each takes up to 0.1 s."""
+"""Iterations of a fit between two checks of the time: each takes up to 0.1 s on a million samples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class AllRows:
         return cls(Writer(Library(tuple(tokens))), X, data.with_loss(whole.loss), few.with_loss(whole.loss))
 
     def fitted(self, row: Row, *, is_thorough: bool, is_late: IsLate) -> Row:
-        """Return a formula with its constants fitted, and with simple numbers only where all samples allow them.
+        """Return a formula with its constants fitted, and with simple numbers only if all samples allow them.
 
         Args:
             is_thorough: whether other simple numbers are tried too, which takes seconds on a million samples.
@@ -62,7 +62,7 @@ class AllRows:
         kept = self._converged(row, is_late)
         if is_late():
             return kept
-        # Simple numbers that the search's samples could not tell from the truth may be wrong by all of them.
+        # Simple numbers that fit the search's samples may be wrong for all samples.
         freed = self._converged(freely_fitted(self.writer, kept, self.data, iterations=_STEPS), is_late)
         forms = [kept, freed]
         if is_thorough and not is_late():
@@ -72,7 +72,7 @@ class AllRows:
         return forms[int(np.argmin(lengths))]
 
     def predicted(self, row: Row) -> Floats:
-        """Return the values of a formula at all samples, NaN where it has none."""
+        """Return the values of a formula at all samples, NaN where it has no value."""
         return Expression(self.writer.library, row).evaluate(self.X)
 
     def description(self, row: Row) -> float:
@@ -84,13 +84,13 @@ class AllRows:
 
 
 def distinct(dataset: Dataset) -> tuple[npt.NDArray[np.intp], Floats]:
-    """Return the index of one of each different sample of positive weight, in order, and the sum of its weights."""
+    """Return the index of one sample of each group of equal samples of positive weight, and the groups' weights."""
     rows = np.flatnonzero(dataset.weights > 0.0)
     if (np.diff(np.sort(dataset.y[rows])) > 0.0).all():  # the common case
         return rows, dataset.weights[rows]
     label = np.unique(dataset.y[rows], return_inverse=True)[1]
     for column in range(dataset.X.shape[1]):
-        # Only samples that are equal so far are compared further: of real numbers few are.
+        # Only samples that are equal so far are compared further: few real numbers are equal.
         tied = np.flatnonzero(np.bincount(label)[label] > 1)
         if len(tied) == 0:
             break

@@ -38,7 +38,7 @@ class Checkpoints:
         """Write the state of the search for a target."""
         arrays, values = states.pack(state, library)
         content = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
-        # The manifest is written last: arrays that do not match the manifest's hash are ignored.
+        # The manifest is written last; arrays that do not match its hash are ignored.
         name, self._slot = self._slot, _other(self._slot)
         manifest = {
             "schema": SCHEMA,

@@ -1,4 +1,4 @@
-"""Parameters of other tools (PySR, gplearn, pyoperon, TuringBot, DSO), and what symseed has in their place."""
+"""Parameters of other tools (PySR, gplearn, pyoperon, TuringBot, DSO), and what replaces them in symseed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _OURS: Mapping[str, str] = types.MappingProxyType(
         **dict.fromkeys(("algorithm", "trainer", "policy_type"), "method"),
     }
 )
-"""Our parameter for one of another tool."""
+"""The setting of symseed for a parameter of another tool."""
 
 _INSTEAD: Mapping[str, str] = types.MappingProxyType(
     {
@@ -89,7 +89,7 @@ _INSTEAD: Mapping[str, str] = types.MappingProxyType(
         ),
     }
 )
-"""What to do in place of a parameter for which there is none of ours."""
+"""Advice for a parameter of another tool without a corresponding setting."""
 
 
 def answer(name: str) -> str:

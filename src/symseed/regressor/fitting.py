@@ -1,4 +1,4 @@
-"""A fit: the search for every target in turn, and what is called after each of their turns."""
+"""A fit: the searches for all targets, one after another, and the callbacks after each turn."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from symseed.signals import Held
 
 
 class Screen(Protocol):
-    """Shows a fit; the fit enters and leaves it as a context, and tells it what it does."""
+    """Shows a fit; the fit enters and leaves it as a context, and reports to it."""
 
     def __enter__(self) -> object:
         """Begin to show."""
@@ -33,16 +33,16 @@ class Screen(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Show nothing more."""
+        """End the display."""
 
     def activity(self, output: int, activity: Activity) -> None:
-        """Hear what the search for a target begins to do."""
+        """Receive the activity that the search for a target begins."""
 
     def turn(self, progress: Progress) -> object:
-        """Hear of a turn of the search for a target; called as a callback, and so asked whether to end it."""
+        """Receive a turn of the search for a target; like a callback, it may end the search."""
 
     def end(self, fronts: Sequence[EquationFront]) -> None:
-        """Hear of the results, once they are kept."""
+        """Receive the results, after they are stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Fit:
     done: Mapping[int, EquationFront] = field(default_factory=dict)
     """Fronts of the targets whose search ended before a resume."""
     screen: Screen | None = None
-    """What shows the fit while it works; None: what the setting `verbosity` says."""
+    """Shows the fit while it works; None: as the setting `verbosity` says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ _LEAST_GAIN = 1e-9
 """Share of the loss by which a longer formula must be better: smaller gains are rounding."""
 _NUMBERS = "text-align:right;font-variant-numeric:tabular-nums"
 _FORMULA = "text-align:left;font-size:115%"
-"""Styles of a page: figures below each other, and formulas a little larger, because fractions are small."""
+"""Styles of a page: figures aligned in columns, and formulas a little larger, because fractions are small."""
 RULES = ("best", "accuracy", "score", "bic", "mdl")
 """The rules of `model_selection`."""
 TABLE = ("equation", "complexity", "loss", "score")
@@ -41,7 +41,7 @@ class Candidate:
     formula: Formula
     loss: float
     test_loss: float | None = None
-    """Its loss on the samples that were held out; None: none were."""
+    """Its loss on the samples that were held out; None if there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Equation:
 
     @property
     def shown(self) -> Expression:
-        """The formula as `text` says it: for notations that people read."""
+        """The formula with the digits of `text`, for notations that people read."""
         return from_text(self.text, self.expression.library)
 
     def latex(self, precision: int | None = None) -> str:
@@ -100,8 +100,8 @@ class Equation:
         return to_latex(self.shown, None) if precision is None else to_latex(self.expression, precision)
 
     def export(self, format: str, *, name: str = "formula") -> str:  # noqa: A002 - as `symseed.export.export`
-        """Return the formula in a format of `symseed.export.export`: with every digit, but LaTeX as it is shown."""
-        text = export(self.expression, format, name=name)  # which refuses what a format cannot express
+        """Return the formula in a format of `symseed.export.export`: with every digit, or in LaTeX the shown ones."""
+        text = export(self.expression, format, name=name)  # it refuses what the format cannot express
         return self.latex() if format == "latex" else text
 
     def __str__(self) -> str:
@@ -109,7 +109,7 @@ class Equation:
         return self.text
 
     def __repr__(self) -> str:
-        """Show the formula and how good it is."""
+        """Show the formula, its complexity and its loss."""
         return f"<Equation {self.text}: complexity {self.complexity}, loss {self.loss:.4g}>"
 
     def _repr_latex_(self) -> str:
@@ -166,7 +166,7 @@ class EquationFront:
 
     @property
     def has_test(self) -> bool:
-        """Whether rows were held out for a test."""
+        """Whether samples were held out for a test."""
         return any(equation.test_loss is not None for equation in self.equations)
 
     def choice(self, rule: str) -> int:
@@ -214,7 +214,7 @@ class EquationFront:
 
     @property
     def cells(self) -> list[tuple[str, ...]]:
-        """The formulas with their numbers, as tables show them."""
+        """The formulas and their numbers as text, for tables."""
         return [
             (
                 str(equation.complexity),
@@ -233,7 +233,7 @@ class EquationFront:
 
         Args:
             indices: rows of the front; None: all.
-            precision: digits of numbers; None: as many as are shown, and three of losses and scores.
+            precision: digits of numbers; None: as many as are shown, and three for losses and scores.
             columns: some of `TABLE`, in any order.
         """
         cells: dict[str, Callable[[Equation], str]] = {
@@ -261,7 +261,7 @@ class EquationFront:
         return r"$\begin{array}{rll}" + r" \\ ".join(lines) + r"\end{array}$"
 
     def html(self, rule: str) -> str:
-        """Return the table in HTML, and why the search ended."""
+        """Return the table in HTML, and the reason why the search ended."""
         return f"{self.table(rule)}<p>{for_html(self.reason.value)}</p>"
 
     def table(self, rule: str) -> str:

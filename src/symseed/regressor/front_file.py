@@ -1,4 +1,4 @@
-"""A Pareto front as a CSV file, which any program can read and our own parser reads back."""
+"""A Pareto front as a CSV file, which any program can read and symseed's parser reads back."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ MOST_BYTES = 2**28
 """Most bytes of a front that are read: a front has a few kilobytes, unless names of columns are long."""
 _COLUMNS = ("Complexity", "Loss", "Score", "Equation", "Description", "Share", "Shown")
 _TEST = "Test loss"
-"""A further column where samples were held out."""
+"""A further column if samples were held out."""
 
 
 def path(folder: Path, output: int) -> Path:
-    """Return where the front of a target lies in the folder of a run."""
+    """Return the path of a target's front in the folder of a run."""
     return folder / ("front.csv" if output == 0 else f"front-{output + 1}.csv")
 
 
 def to_csv(front: EquationFront) -> str:
     """Return a front as text; every number is read back to the last bit."""
     buffer = io.StringIO()
-    # Before Python 3.13 a carriage return alone does not make `csv` quote a field, and would end the line.
+    # Before Python 3.13, `csv` does not quote a field because of a single carriage return, which would end the line.
     has_returns = any("\r" in str(item.expression) for item in front.equations)
     writer = csv.writer(buffer, lineterminator="\n", quoting=csv.QUOTE_ALL if has_returns else csv.QUOTE_MINIMAL)
     writer.writerow((*_COLUMNS, _TEST) if front.has_test else _COLUMNS)

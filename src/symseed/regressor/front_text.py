@@ -6,17 +6,17 @@ import re
 from collections.abc import Sequence
 
 _WORD = re.compile(r"(?:`[^`]*`|[^`\s])+")
-"""Spaces within backticks belong to a name."""
+"""A word; spaces within backticks belong to a name."""
 _PART = re.compile(r"[*/]?(?:`[^`]*`|\*\*|[^`(*/])*\(?")
-"""Words that are longer than a line are broken before a factor and after a bracket."""
+"""A part of a word: words longer than a line are broken before a factor and after a bracket."""
 _OPERATORS = frozenset("+-*/^")
 _INDENT = "  "
 _ROOMY_MARK, _ROOMY_NUMBER, _ROOMY_SCORE = 4, 10, 8
-"""Least widths of columns where there is room."""
+"""Least widths of columns, in characters, if there is room: chosen by hand."""
 _NARROW = 80
 """Width below which columns of numbers are only as wide as they must be: chosen by hand."""
 _LEAST = 24
-"""Least width of the column of formulas, enough for any number; if there is less, formulas have their own lines."""
+"""Least width of the column of formulas, enough for any number; if there is less, formulas are on separate lines."""
 
 
 def wrapped(formula: str, width: int | None) -> list[str]:
@@ -36,7 +36,7 @@ def wrapped(formula: str, width: int | None) -> list[str]:
 
 
 def _pieces(formula: str, width: int) -> list[str]:
-    """The parts between which a formula may be broken, with the spaces before them: an operator begins one."""
+    """The parts between which a formula may be broken, with the spaces before them; an operator begins a part."""
     pieces: list[str] = []
     is_open = False  # whether the last piece is an operator that its operand follows
     for word in _WORD.findall(formula):

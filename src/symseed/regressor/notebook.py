@@ -1,4 +1,4 @@
-"""What a notebook shows while a fit works: a line with its clock and a table of formulas, both updated in place."""
+"""The display of a fit in a notebook: a line with its clock and a table of formulas, both updated in place."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PERIOD = 0.5
 
 
 class Kernel(Protocol):
-    """Publishes pieces of a page, as `IPython.display` does."""
+    """Publishes pieces of HTML, as `IPython.display` does."""
 
     def display(self, data: Any, *, raw: bool, display_id: str) -> Any:
         """Add a piece to the cell."""
@@ -32,7 +32,7 @@ class Kernel(Protocol):
 
 
 def running_kernel() -> Kernel | None:
-    """Return the notebook's display; None outside of notebooks, where IPython is not even loaded by this."""
+    """Return the notebook's display; None outside of notebooks, where this does not load IPython."""
     ipython = sys.modules.get("IPython")
     shell = getattr(ipython, "get_ipython", lambda: None)()
     if not hasattr(shell, "kernel"):
@@ -61,14 +61,14 @@ class NotebookScreen:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop the clock; what an error has left unfinished goes."""
+        """Stop the clock; if an error ended the fit, remove the display."""
         self._ticker.stop()
         self._table.show("", "")
         if not self._has_ended:
             self._line.show("", "")
 
     def activity(self, output: int, activity: Activity) -> None:
-        """Take note of what the fit does; the clock shows it when it moves next."""
+        """Record the activity; the clock shows it at its next update."""
         self._meter.hear(output, activity)
 
     def turn(self, progress: Progress) -> None:
@@ -80,7 +80,7 @@ class NotebookScreen:
         self._draw()
 
     def end(self, fronts: Sequence[EquationFront]) -> None:
-        """Leave the selected formula of each target, and why its search ended."""
+        """Leave the selected formula of each target, and the reason why its search ended."""
         self._ticker.stop()
         self._has_ended = True
         texts, pages = [], []
@@ -117,7 +117,7 @@ class _Piece:
         self._lock = threading.Lock()
 
     def show(self, text: str, page: str) -> None:
-        """Show a text as a page; nothing is sent if that is shown already."""
+        """Show a text, or in a page its HTML; nothing is sent if it is shown already."""
         with self._lock:
             if page == self._shown:
                 return
@@ -139,7 +139,7 @@ class _Ticker:
         self._thread.start()
 
     def stop(self) -> None:
-        """End, and wait until the function is not being called any more; a second call does nothing."""
+        """Stop, and wait until the last call of the function has ended; a second call does nothing."""
         self._is_over.set()
         self._thread.join()
 

@@ -21,7 +21,7 @@ from symseed.space import Dimensions
 MOST_COLUMNS = 64
 """Most columns that a search uses: those that each explain most of y alone. Chosen by hand."""
 MOST_ROWS = 10_000
-"""Most samples that a search uses, drawn at random; all are used to fit and judge what it found. Chosen by hand."""
+"""Most samples that a search uses, drawn at random; its formulas are fitted and judged on all. Chosen by hand."""
 
 _SQUARES_FIT = (1e-100, 1e100)
 """Smallest and largest |y| whose squared errors neither underflow nor overflow."""
@@ -29,7 +29,7 @@ _POWERS_FIT = (1e-30, 1e30)
 """Smallest and largest |x| for which squared derivatives, which hold powers of x, neither underflow nor overflow."""
 
 _CALLER = 8
-"""Calls from a warning here up to the line that called `SymbolicRegressor.fit`."""
+"""Number of stack frames between a warning here and the line that called `SymbolicRegressor.fit`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Prepared:
     shown_library: Library
     """The tokens of the search and a constant, with variables for the columns of the whole table."""
     test: Dataset | None = None
-    """Samples that are held out from the search, in the user's units; None: none are."""
+    """Samples that are held out from the search, in the user's units; None: there are none."""
 
     @property
     def writer(self) -> Writer:
@@ -91,7 +91,7 @@ class Prepared:
 def prepare(
     plan: Plan, dataset: Dataset, *, seed: int, dimensions: Dimensions | None = None, test: Dataset | None = None
 ) -> Prepared:
-    """Make a target's data ready.
+    """Prepare the data of a target.
 
     Args:
         dataset: all samples; the search uses at most `MOST_ROWS` of them.

@@ -120,7 +120,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         interrupted_: whether Ctrl-C ended it; the formulas are then the best so far.
         run_directory_: the run's folder; None if nothing is written to disk.
         nout_: number of targets.
-        n_features_in_, feature_names_in_: as everywhere in scikit-learn.
+        n_features_in_, feature_names_in_: as in all estimators of scikit-learn.
     """
 
     @_suggesting
@@ -341,11 +341,11 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     # --- Results -----------------------------------------------------------------------------------------------------
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Return whether there are formulas."""
+        """Return whether the estimator has formulas."""
         return hasattr(self, "_fronts")
 
     def __sklearn_tags__(self) -> Any:
-        """Say that y may have several columns."""
+        """Declare that y may have several columns."""
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
@@ -529,9 +529,9 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def plot_training(self) -> Any:
         """Draw how the searches learnt, and which part of them found each improvement: a matplotlib figure.
 
-        Against the number of formulas tried are drawn the loss of the selected formula with a mark for the part that
-        found it, and for each search the rewards of the policy's samples and of evolved formulas, and the entropy of
-        the policy.
+        The figure has, against the number of formulas tried, the loss of the selected formula with a mark for the part
+        that found it, and for each search the rewards of the policy's samples and of evolved formulas, and the entropy
+        of the policy.
         """
         check_is_fitted(self)
         return self._pictures([show.plot_training(history) for history in self._histories])

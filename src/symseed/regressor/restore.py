@@ -25,17 +25,17 @@ from symseed.search.budget import IsLate
 _MOST_FITS = 20
 """Most fits of a formula on the front, each of 100 iterations: chosen by hand."""
 _FEW = 500
-"""Samples on which simple numbers are sought for all formulas but the choice, as in a search: chosen by hand."""
+"""Samples on which simple numbers are sought for all but the selected formula, as in a search: chosen by hand."""
 _RESERVE = 0.05
 """Share of the time kept for the last simplification in the user's units: chosen by hand."""
 _RESERVED = 0.5
 """Most seconds kept for the last simplification in the user's units: chosen by hand."""
 _PASSES = 1_000
-"""Passes over all samples that fitting and judging a front takes, where a search used some: measured, rounded up."""
+"""Passes over all samples for fitting and judging a front, if a search used a part of them: measured, rounded up."""
 _MOST_RESERVE = 0.5
-"""Most of the time that is kept for fitting and judging on all samples: chosen by hand."""
+"""Largest share of the time that is kept for fitting and judging on all samples: chosen by hand."""
 _SAME_VALUES = 1e-6
-"""Share by which the values of a restored formula may differ from those of the search's: chosen by hand."""
+"""Relative difference up to which a restored formula has the values of the search's formula: chosen by hand."""
 
 
 class Restorer:
@@ -46,7 +46,7 @@ class Restorer:
         self._writer = prepared.writer
 
     def reserve(self, seconds: float) -> float:
-        """Return how many of some seconds to keep for restoring a front, by the time of a pass over the data."""
+        """Return how many of the given seconds to keep for restoring a front, by the time of a pass over the data."""
         if self._prepared.is_sampled:
             started = time.monotonic()
             _mean_loss(self._prepared.whole, self._prepared.whole.y)
@@ -54,7 +54,7 @@ class Restorer:
         return 0.0 if self._prepared.units.are_plain else min(_RESERVE * seconds, _RESERVED)
 
     def front(self, portfolio: Portfolio, reason: StopReason, is_late: IsLate) -> EquationFront:
-        """Return the front that a user sees; after Ctrl-C or once time is up, that of the formulas judged so far.
+        """Return the front that a user sees; after Ctrl-C or when time is up, the front of the formulas judged so far.
 
         While the search works, formulas are judged on its own samples, and only the selected one is simplified again.
         """
@@ -71,7 +71,7 @@ class Restorer:
                 candidates += self._restored(row, judge, is_late, is_choice=row is rows[0])
                 done += 1
         except KeyboardInterrupt:
-            # On many samples each formula takes a moment. A second Ctrl-C gives up.
+            # With many samples each formula takes a while. A second Ctrl-C stops at once.
             reason = StopReason.INTERRUPTED
             candidates = candidates or self._restored(rows[0], judge, is_late, is_choice=True)
         if judge.is_slow and not is_late():
@@ -111,7 +111,7 @@ class Restorer:
                 continue  # a value overflowed or underflowed
             forms = [form]
             if prepared.has_squares and not prepared.units.are_plain and not is_late():
-                # A factor of 1 in the search's units is a constant in the user's, not fitted yet.
+                # A factor of 1 in the search's units is a constant in the user's units, and is not fitted yet.
                 forms = [self._fitted(form)]
                 if is_choice or judge.is_final:
                     forms.append(self._simplified(forms[0], is_late, is_choice=is_choice))
@@ -126,7 +126,7 @@ class Restorer:
         return fit_to_convergence(self._writer.population([row]), self._prepared.data, most=_MOST_FITS)[0].row(0)
 
     def _simplified(self, row: Row, is_late: IsLate, *, is_choice: bool) -> Row:
-        """A formula with simple numbers, which for all but the choice a few samples suggest: all would take minutes."""
+        """A formula with simple numbers; except for the selected one, only a few samples suggest them, to save time."""
         data = self._prepared.data
         some = data if is_choice or len(data) <= _FEW else data.take(np.arange(_FEW) * len(data) // _FEW)
         simple = simplified(self._writer, row, some, is_late=is_late)
@@ -142,7 +142,7 @@ class Judge:
 
     @property
     def is_slow(self) -> bool:
-        """Whether the samples are so many that judging a formula takes a moment."""
+        """Whether there are so many samples that judging a formula takes a while."""
         return self._all is not None
 
     @property
@@ -154,7 +154,7 @@ class Judge:
         """Return a formula with its loss; none if it has no value at a sample of positive weight.
 
         Args:
-            row: the formula in the user's units; where the search used some samples, it is fitted to all first.
+            row: the formula in the user's units; if the search used a part of the samples, it is first fitted to all.
             searched: the search's formula, for scaled data.
             is_thorough: whether other simple numbers are tried on all samples.
         """

@@ -2,11 +2,11 @@
 
     config.toml              every setting, the seed, and a description of the data
     data.safetensors         the data
-    events.jsonl             the log, a line for each turn; whoever writes to the run holds its lock
+    events.jsonl             the log, a line for each turn; the process that writes to the run holds its lock
     front.csv                the formulas so far; front-2.csv, ... for further targets
     checkpoint/              the last two states of the search, each with a manifest that has its hash
 
-Nothing in it is executed: settings are text, formulas are read by our own parser, arrays are numbers.
+Nothing in it is executed: settings are text, formulas are read by symseed's parser, arrays are numbers.
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ class Run:
     def create(
         cls, parent: Path, settings: Settings, data: RunData, *, seed: int, known: Sequence[Sequence[str]] = ()
     ) -> Run:
-        """Make a new folder below `parent`, with the settings and data of the run, and lock it.
+        """Make a new folder in `parent`, with the settings and data of the run, and lock it.
 
         Raises:
             SettingsError: if the folder cannot be written.
         """
         if not isinstance(settings.random_state, (int, np.integer)):
-            settings = replace(settings, random_state=None)  # a generator has moved on; the seed is what counts
+            settings = replace(settings, random_state=None)  # the generator has changed since; the seed decides
         try:
             folder = _new_folder(parent)
             run = cls(folder, settings, data, seed, known)

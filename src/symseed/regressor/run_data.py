@@ -73,17 +73,17 @@ class RunData:
     units: RunUnits | None = None
     """Physical units; None: no units were given."""
     is_test: npt.NDArray[np.bool_] | None = None  # (M,)
-    """Whether a sample is held out, so that the search never sees it; None: none is."""
+    """Whether a sample is held out, so that the search never sees it; None: no sample is."""
     table: TableReport | None = None
     """What was read, used and left out of the file; None: the data came from Python."""
 
     def with_test(self, size: float | None, seed: int) -> RunData:
         """Return the same data with a share of the samples, or a number of them, held out at random.
 
-        Samples of weight 0 count as none.
+        Samples of weight 0 are not counted.
 
         Raises:
-            DataError: if none would be left to fit.
+            DataError: if no sample would be left to fit.
         """
         if size is None:
             return self
@@ -167,7 +167,7 @@ class RunData:
 
     @classmethod
     def read(cls, path: Path, described: Mapping[str, Any]) -> RunData:
-        """Read the numbers of a file, which must have the hash that is in its description.
+        """Read the numbers of a file, whose hash must be that of its description.
 
         Raises:
             DataError: if the file cannot be read, or holds other data.
@@ -200,7 +200,7 @@ class RunData:
 
 
 def checked_weights(weights: Floats, name: str) -> Floats:
-    """Return weights of rows, of which none may be negative and not all may be zero.
+    """Return weights of rows, none of them negative and not all zero.
 
     Raises:
         DataError: naming the weights and the row.

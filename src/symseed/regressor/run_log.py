@@ -1,4 +1,4 @@
-"""The log of a run: `events.jsonl`, with one line for each event. Whoever writes to a run holds the lock of its log."""
+"""The log of a run: `events.jsonl`, with one line for each event. The process that writes to a run locks its log."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class End:
 
 
 NOT_ENDED = End(StopReason.NOT_ENDED, rows=None, rounding=0.0, is_final=False)
-"""For a search that goes on, or was killed."""
+"""The end of a search that is still running, or was killed."""
 
 
 class RunLog:
@@ -50,7 +50,7 @@ class RunLog:
     # --- Writing -----------------------------------------------------------------------------------------------------
 
     def open(self, event: str) -> None:
-        """Lock the run for writing, and record the event by which it is opened.
+        """Lock the run for writing, and record the event that opens it.
 
         Raises:
             DataError: if another process is writing to it.
@@ -60,7 +60,7 @@ class RunLog:
         self._append({"event": event, "time": now(), "version": version()})
 
     def close(self) -> None:
-        """Stop writing, and let others write."""
+        """Stop writing, and release the lock."""
         if self._lines is not None:
             self._lines.close()
             self._lines = None
@@ -141,7 +141,7 @@ class RunLog:
         ]
 
     def ends(self) -> dict[int, End]:
-        """Return the last end of each target's search; a search that was killed has none.
+        """Return the last end of each target's search; a search that was killed has no end.
 
         Raises:
             DataError: if a reason is unknown.

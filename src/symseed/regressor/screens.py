@@ -1,4 +1,4 @@
-"""Screens: what shows a fit while it works, and which of them a fit from Python has."""
+"""Screens: displays of a fit while it works, and the screen for a fit from Python."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class Lines:
     """Writes a line to stderr whenever the selected formula changes."""
 
     def __enter__(self) -> Lines:
-        """Begin; nothing is to be done."""
+        """Do nothing."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End; nothing is to be done."""
+        """Do nothing."""
 
     def activity(self, output: int, activity: Activity) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def turn(self, progress: Progress) -> None:
         """Write a line if the selected formula is new."""
@@ -51,4 +51,4 @@ class Lines:
             return  # stderr is closed; the search continues
 
     def end(self, fronts: Sequence[EquationFront]) -> None:
-        """Say nothing."""
+        """Do nothing."""

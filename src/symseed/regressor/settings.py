@@ -31,12 +31,15 @@ Callback: TypeAlias = Callable[[Any], object]
 """Called with the `Progress` after every turn; the search ends if it returns something true."""
 
 _PATIENCE = 8
-"""Turns without another choice after which a portfolio ends: four rounds of assembly, the enlarged one included."""
+"""Turns without a change of the selected formula after which a portfolio ends.
+
+The first eight turns have four rounds of assembly (0, 2, 4 and 8), also with more sub-expressions. Chosen by hand.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Every setting of a fit, as a user gives it; `SymbolicRegressor` says what each means."""
+    """Every setting of a fit, as a user gives it; `SymbolicRegressor` documents each."""
 
     binary_operators: Sequence[str | Callable[..., Any]] = ("+", "-", "*", "/")
     unary_operators: Sequence[str | Callable[..., Any]] = ("sqrt", "square", "exp", "log", "sin", "cos")
@@ -150,7 +153,7 @@ LIMITS = ("max_evals", "max_time", "patience", "early_stop_condition")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Checked settings, with the method's values where the user gave none."""
+    """Checked settings, with the method's values for settings that the user left out."""
 
     given: Settings
     """The settings as the user gave them."""
@@ -175,7 +178,7 @@ def _alone(method: Method, *, constants: bool) -> PortfolioSettings:
     """A method of the paper as a portfolio of one track, without assembly.
 
     Without fitted constants it searches as `symseed bench` does: in the method's space, on all samples. With them it
-    searches for short formulas too, such as `c * x`, and on fewer samples, as fits of constants take long.
+    searches for short formulas too, such as `c * x`, and on fewer samples, because fits of constants take long.
     """
     track = Track(
         method.settings,
@@ -215,7 +218,7 @@ def _real(value: Any, name: str) -> float:
 
 
 def _check_seed(value: Any) -> None:
-    """Refuse every value that scikit-learn's `check_random_state` refuses, with a sentence."""
+    """Refuse, with a message, every value that scikit-learn's `check_random_state` refuses."""
     is_seed = isinstance(value, numbers.Integral) and 0 <= int(value) < 2**32
     if not (value is None or is_seed or value is np.random or isinstance(value, np.random.RandomState)):
         raise SettingsError(

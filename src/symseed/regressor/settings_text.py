@@ -19,13 +19,13 @@ _FUNCTION = "a function of your own: "
 def to_values(settings: Settings) -> dict[str, Any]:
     """Return settings as values that TOML can hold: "none" for None, and a note for a function.
 
-    A callback is "none": it only watches, so that a run can be repeated and resumed without it.
+    A callback becomes "none": a run can be repeated and resumed without it.
     """
     return {name: _plain(None if name == "callback" else getattr(settings, name)) for name in NAMES}
 
 
 def from_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a text, with None in place of "none".
+    """Return values read from a file, with None for "none".
 
     Raises:
         SettingsError: if a value stands for a function, which no file can hold.

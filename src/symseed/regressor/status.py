@@ -1,4 +1,4 @@
-"""The state of a fit at any moment, between turns too: its clock, what it does, its speed, and the time left."""
+"""The status of a fit at any time, also between turns: its clock, its activity, its speed, and the time left."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ class Status:
 
     target: str
     stage: str
-    """What it is doing, in a word."""
+    """The activity, in a word."""
     seconds: float
     """Seconds since the search for this target began."""
     charged: int
     """Number of formulas tried."""
     speed: float | None
-    """Formulas tried per second; None: too early to say."""
+    """Formulas tried per second; None: not known yet."""
     left: float | None
-    """Most seconds until it ends; None: too early to say."""
+    """Most seconds until it ends; None: not known yet."""
     unchanged: int
     """Number of turns since the selected formula changed."""
     patience: int | None
     share: float
-    """How much of the limit that is nearest is used up, from 0 to 1."""
+    """Used share of the limit that is nearest, from 0 to 1."""
 
     @property
     def clock(self) -> str:
@@ -37,17 +37,17 @@ class Status:
 
     @property
     def remaining(self) -> str:
-        """The time left, such as `0:53 left`; a dash: too early to say."""
+        """The time left, such as `0:53 left`; a dash if it is not known yet."""
         return "– left" if self.left is None else f"{clock(self.left)} left"
 
     @property
     def rate(self) -> str:
-        """Formulas per second; a dash: too early to say."""
+        """Formulas per second; a dash if it is not known yet."""
         return "–/s" if self.speed is None else f"{self.speed:,.0f}/s"
 
     @property
     def same(self) -> str:
-        """For how many turns the selected formula has stayed; empty: it is new."""
+        """Number of turns since the selected formula changed, in words; empty if it is new."""
         if not self.unchanged:
             return ""
         if self.patience is not None:
@@ -56,7 +56,7 @@ class Status:
 
 
 def clock(seconds: float) -> str:
-    """Return seconds as a clock shows them: 0:07, 12:30, 1:00:00."""
+    """Return seconds as on a clock: 0:07, 12:30, 1:00:00."""
     minutes, rest = divmod(max(0, int(seconds)), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
@@ -69,18 +69,18 @@ def turns(count: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
-    """What a meter knows, replaced as a whole, because a screen may be drawn by another thread."""
+    """What a meter knows; replaced as a whole, because another thread may draw the screen."""
 
     output: int
     first: Activity
     last: Activity
     at: float
-    """When `last` was heard, by the meter's clock."""
+    """Time at which `last` arrived, by the meter's clock."""
     unchanged: int = 0
 
 
 class Meter:
-    """Knows the status of a fit from what the fit tells."""
+    """Computes the status of a fit from its reports."""
 
     def __init__(
         self, targets: tuple[str, ...], patience: int | None, *, now: Callable[[], float] = time.monotonic
@@ -89,21 +89,21 @@ class Meter:
         self._heard: _Heard | None = None
 
     def hear(self, output: int, activity: Activity) -> None:
-        """Take note of what the search for a target begins to do."""
+        """Record the activity that the search for a target begins."""
         heard = self._heard
         if heard is None or heard.output != output or heard.first.charged == heard.last.charged == 0:
-            # Speed counts from the first formula: preparation tries none, and a resumed run begins with some.
+            # Speed counts from the first formula: preparation tries none, and a resumed run begins with some already.
             self._heard = _Heard(output, activity, activity, self._now())
         else:
             self._heard = replace(heard, last=activity, at=self._now())
 
     def hear_turn(self, turn: Turn) -> None:
-        """Take note of a turn."""
+        """Record a turn."""
         if self._heard is not None:
             self._heard = replace(self._heard, unchanged=turn.unchanged)
 
     def status(self) -> Status | None:
-        """Return the status at this moment; None: the fit has not begun."""
+        """Return the status now; None if the fit has not begun."""
         heard = self._heard
         if heard is None:
             return None

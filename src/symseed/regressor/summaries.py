@@ -1,4 +1,4 @@
-"""A run in a few words, without its data: when it began, what it explains, the selected formulas, and its state."""
+"""A short description of a run, without its data: when it began, its targets, the selected formulas, and its state."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from symseed.regressor.run_log import NOT_ENDED, End, RunLog
 
 
 class RunState(enum.Enum):
-    """How far a run has come; values are words for people."""
+    """States of a run; values are words for people."""
 
     ENDED = "ended"
     INTERRUPTED = "interrupted"
     NOT_ENDED = "not ended"
-    """It is being searched, or was killed."""
+    """A process is searching, or was killed."""
     DAMAGED = "damaged"
 
 
@@ -37,7 +37,7 @@ class TargetSummary:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """A run in a few words."""
+    """A short description of a run."""
 
     folder: Path
     state: RunState
@@ -51,7 +51,7 @@ class RunSummary:
 
 
 def summary(folder: Path) -> RunSummary:
-    """Read a run's settings, events and fronts; what cannot be read is damaged, and never an exception."""
+    """Read a run's settings, events and fronts; what cannot be read is reported as damaged, never as an exception."""
     try:
         content = run_config.read(folder / run_config.FILE)
         described = content["data"]
@@ -74,7 +74,7 @@ def _state(ends: Sequence[End | None]) -> RunState:
 def _chosen(
     folder: Path, content: Mapping[str, Any], count: int, ends: Mapping[int, End]
 ) -> tuple[list[Equation | None], str]:
-    """The selected formula of each target, and why one cannot be read."""
+    """The selected formula of each target, and the reason why one cannot be read."""
     given, names = content["settings"], content["data"]["names"]
     try:
         settings = run_config.settings_of(given, {}, is_to_search=False)

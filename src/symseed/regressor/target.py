@@ -21,7 +21,7 @@ class Progress:
     output: int
     """Index of the target, from 0."""
     turn: Turn
-    """The turn: its index, seconds, counts of formulas, how the searches learnt, and what found the choice."""
+    """The turn: its index, seconds, counts of formulas, how the searches learnt, what found the selected formula."""
     best: Expression
     """The selected formula, in the user's units, before its last simplification."""
     loss: float
@@ -54,7 +54,7 @@ class TargetSearch:
             deadline: end of the search, by `time.monotonic`; None: only the plan's other limits count.
             known: formulas to begin with.
             watch: called once there are first formulas, and after every turn; the search ends if it returns true.
-            tell: called whenever the search begins to do something else.
+            tell: called whenever the search begins another activity.
         """
         self._prepared, self._output, self._deadline, self._watch = prepared, output, deadline, watch
         self._tell = tell
@@ -104,7 +104,7 @@ class TargetSearch:
     def _followed(self, portfolio: Portfolio, *, is_at_once: bool) -> StopReason:
         """Follow the turns to their end, and return its reason."""
         try:
-            # Assembly may take seconds: what is known before it is told at once.
+            # Assembly may take seconds, so the formulas before it are reported at once.
             is_slow = portfolio.best is None and self._prepared.settings.assembly is not None
             if self._watch is not None and is_slow and not is_at_once:
                 is_stopped = self._watch(self._progress(portfolio, portfolio.begin()))

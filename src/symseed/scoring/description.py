@@ -26,7 +26,7 @@ from symseed.scoring.evaluation import evaluate
 RARITY = 0.75
 """Nats that a token costs for each step of complexity above 1: chosen by hand."""
 EVIDENCE = 3.0
-"""Nats by which a formula must shorten the description to be chosen over a constant formula: odds of twenty to one."""
+"""Nats by which a formula must shorten the description to be selected over a constant: odds of twenty to one."""
 
 
 def code_length(dataset: Dataset, mean_square: Floats) -> Floats:

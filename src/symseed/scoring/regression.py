@@ -78,7 +78,7 @@ class RegressionTask:
         self.test = dataset if test is None else test
         check_columns(library, self.test)
         if self.settings.metric is Metric.CORRELATION and dataset.loss is not None:
-            raise SettingsError("The metric CORRELATION is one of squared errors, but the dataset has another loss.")
+            raise SettingsError("The metric CORRELATION needs squared errors, but the dataset has another loss.")
         chosen = self.settings
         fit = chosen.fit if library.has_constants else None
         self._scorer = dataset.backend.scorer(

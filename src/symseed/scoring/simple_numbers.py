@@ -21,9 +21,11 @@ LARGEST = 10_000
 _UNITS = ((1.0, 0.0), (math.pi, arithmetic.log(8.0)), (math.e, arithmetic.log(16.0)))
 """Units whose multiples are simple numbers, and the nats of each unit: chosen by hand."""
 _SIGN = arithmetic.log(2.0)
+"""Nats of a sign."""
 _STEP = 0.5 * arithmetic.log(12.0)
 """Logarithm of sqrt(12): the optimal rounding step of a fitted constant, in standard deviations."""
 _FITTED = _SIGN - 0.5 * arithmetic.log(3.0)
+"""Nats of a fitted constant, besides the logarithm of its size in standard deviations (Bartlett et al. 2023)."""
 _UNIT = np.repeat([unit for unit, _ in _UNITS], len(DENOMINATORS))
 _DENOMINATOR = np.tile(DENOMINATORS, len(_UNITS))
 _KIND_COST = np.repeat([cost for _, cost in _UNITS], len(DENOMINATORS)) + np.where(

@@ -12,7 +12,7 @@ from typing import TypeAlias, TypeVar
 from symseed.errors import SettingsError
 
 IsLate: TypeAlias = Callable[[], bool]
-"""Says whether time is up. Long steps ask it between their parts, so that a limit in seconds holds."""
+"""Returns whether time is up. Long steps call it between their parts, so that a limit in seconds holds."""
 Item = TypeVar("Item")
 
 
@@ -96,7 +96,7 @@ class Timer:
 
 
 def never() -> bool:
-    """Return False: the clock of work without a limit."""
+    """Return False: the `IsLate` of work without a time limit."""
     return False
 
 

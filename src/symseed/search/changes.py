@@ -35,7 +35,7 @@ TRAINERS: Mapping[str, type] = types.MappingProxyType(
 _PARTS: Mapping[str, type] = types.MappingProxyType(
     {"policy": PolicySettings, "evolution": EvolutionSettings, "completion": CompletionSettings}
 )
-"""The parts that a search may lack, and what each is if it is set to true."""
+"""The parts that a search may lack, and the default settings of each, used if it is set to true."""
 
 
 def flattened(changes: Mapping[str, Any], path: str = "") -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _switched(settings: SearchSettings, name: str, value: Any) -> Any:
 
 
 def _replaced(settings: Any, changes: Mapping[str, Any], path: str, parts: Mapping[str, Any]) -> Any:
-    """A dataclass with other values of its fields, and of the fields below them; `parts` are fields made anew."""
+    """A dataclass with other values of its fields, and of the fields below them; `parts` are whole new fields."""
     own = [field.name for field in fields(settings)]
     hints = typing.get_type_hints(type(settings))
     direct = dict(parts)

@@ -1,4 +1,4 @@
-"""Genetic programming: generations of selection, crossover and mutation, from a scored population.
+"""Genetic programming (Koza 1992): generations of selection, crossover and mutation, from a scored population.
 
 `variation.py` has the operators; this module applies them for S generations and scores each one.
 """
@@ -88,7 +88,7 @@ def evolve(
 def _children(
     space: SearchSpace, parents: Scored, settings: EvolutionSettings, seen: _Seen | None, seed: int, step: int
 ) -> tuple[Population, npt.NDArray[np.bool_]]:
-    """Children of one generation and whether each was touched; children seen before are made again a few times."""
+    """Children of one generation, and whether each was touched; a child that was seen before is made again."""
     offspring = next_generation(space, parents.population, parents.reward, settings.variation, seed=seed, step=step)
     children = offspring.population
     if seen is not None:

@@ -1,6 +1,6 @@
 """What a round of a search shows of its learning: rewards and sizes of its formulas, entropy and loss of its policy.
 
-Statistics are read from what a round computes anyway, but for two things: the policy's entropy and its training loss
+Statistics are read from what a round computes anyway, with two exceptions: the policy's entropy and its training loss
 are estimated on a few rows, in every fourth round. `perf/watching.py` measures what that costs.
 """
 
@@ -97,7 +97,7 @@ class Learning:
     """Entropy of the policy's choice of a token, in nats: the mean over the tokens of four of its samples.
 
     Estimated in every fourth round, and None in between. None too if the round ended before its training step, without
-    a policy, and for a policy that does not tell it.
+    a policy, and for a policy without `HasEntropy`.
     """
     loss: float | None = None
     """Training loss of the policy: the negative of the objective that the round's training step raises.
@@ -119,7 +119,7 @@ class Learning:
 
 @runtime_checkable
 class HasEntropy(Protocol):
-    """A policy that says how certain it is; without this, the search works but does not show it."""
+    """A policy that also gives its entropy; a search with another policy works, but cannot show it."""
 
     def log_probability_and_entropy(self, population: Population) -> tuple[Floats, Floats]:
         """Return log p of each row (N,), and the entropy at each of its positions, 0 after its end (N, L)."""
@@ -142,15 +142,15 @@ class Learner:
         self._entropy = self._loss = None
 
     def sample(self, scored: Scored) -> None:
-        """Take the round's first population; later ones do not count."""
+        """Record the round's first population; later ones do not count."""
         self._sampled = scored if self._sampled is None else self._sampled
 
     def evolve(self, scored: Scored) -> None:
-        """Take a generation; the last counts."""
+        """Record a generation; the last one counts."""
         self._evolved = scored
 
     def teach(self, policy: Policy, lesson: Lesson) -> None:
-        """Take a lesson that the policy is about to learn from."""
+        """Record a lesson that the policy is about to learn from."""
         if self._round % _EVERY or self._sampled is None or not isinstance(policy, HasEntropy):
             return
         samples, taught = self._sampled.population, lesson.population
@@ -160,7 +160,7 @@ class Learner:
         count = len(few)
         self._entropy = float(along[:count].sum() / rows.lengths[:count].sum())
         likely = log_probability[count:]
-        likely = np.where(np.isfinite(likely), likely, 0.0)  # a row that is not legal teaches nothing
+        likely = np.where(np.isfinite(likely), likely, 0.0)  # an illegal row does not count
         decay = lesson.entropy_decay ** np.arange(along.shape[1])
         bonus = lesson.entropy_weight * float((along[count:] * decay).sum(axis=1).mean())
         self._loss = -float((lesson.weights[some] * likely).sum()) * len(taught) / len(some) - bonus

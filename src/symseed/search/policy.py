@@ -55,7 +55,7 @@ class StatefulPolicy(Policy, Protocol):
         """Return all learnt values, as copies by name."""
 
     def restore(self, snapshot: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take up where another policy of the same shape was."""
+        """Restore the learnt values of another policy of the same shape."""
 
 
 class PolicyFactory(Protocol):
@@ -139,7 +139,7 @@ class LSTMPolicy:
         return self.log_probability_and_entropy(population)[1]
 
     def log_probability_and_entropy(self, population: Population) -> tuple[Floats, Floats]:
-        """Return both, which takes no longer than one of them."""
+        """Return log probability and entropy, in the time of one of them."""
         population.check_library(self.space.library, "policy")
         return self._network.log_probabilities(
             self.space.rules, population.tokens, population.lengths, population.constants
@@ -161,7 +161,7 @@ class LSTMPolicy:
 
     @state.setter
     def state(self, state: tuple[Floats, int]) -> None:
-        """Take up where another policy of the same shape was."""
+        """Restore the state of another policy of the same shape."""
         values, steps = state
         if values.shape != self.state[0].shape:
             raise DataError(f"This policy's state is {self.state[0].shape}, but the one given is {values.shape}.")
@@ -173,7 +173,7 @@ class LSTMPolicy:
         return {"weights": weights, "steps": np.array([steps])}
 
     def restore(self, snapshot: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take up where another policy of the same shape was."""
+        """Restore the state of another policy of the same shape."""
         self.state = (snapshot["weights"], int(snapshot["steps"][0]))
 
     @property

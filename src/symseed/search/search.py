@@ -160,7 +160,7 @@ def run(
     """Search until the task is solved or the budget is used up; Ctrl-C ends it with the best so far.
 
     Args:
-        policy: takes the place of the one that `settings.policy` builds.
+        policy: policy to use in place of the one that `settings.policy` builds.
         callback: called with the `Step` of every round; the search ends if it returns something true.
 
     Raises:
@@ -214,7 +214,7 @@ class Search:
         """Prepare a search.
 
         Args:
-            policy: takes the place of the one that `settings.policy` builds.
+            policy: policy to use in place of the one that `settings.policy` builds.
             callback: called with every step before it is given; the step is the last if it returns something true.
             watch: called with every population after it is scored, and the part that made it.
             begin: snapshot to resume from; the other arguments must be those of the search that gave it.
@@ -235,7 +235,7 @@ class Search:
             if begin.elite is not None:
                 self._elite.add(begin.elite)
             if begin.policy is not None:
-                assert isinstance(policy, StatefulPolicy), "only of such a policy a snapshot is ever taken"
+                assert isinstance(policy, StatefulPolicy), "snapshots are taken of such policies only"
                 policy.restore(begin.policy)
 
     def __iter__(self) -> Iterator[Step]:
@@ -250,7 +250,7 @@ class Search:
             yield self._seen(self._ledger.step(self._completion))
 
     def _seen(self, step: Step) -> Step:
-        """The step after the callback has seen it, which may end the search."""
+        """Return the step after a call of the callback, which may end the search."""
         if self._callback is None:
             return step
         try:
@@ -330,7 +330,7 @@ class Search:
 
 
 def _training_set(settings: SearchSettings, samples: Scored | None, elite: Scored | None) -> Scored:
-    """What the policy learns from: its samples, evolution's best, or both."""
+    """The training set of the policy: its samples, evolution's best, or both."""
     parts = []
     if settings.trains_on_elite and elite is not None:
         parts.append(elite)

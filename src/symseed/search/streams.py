@@ -1,4 +1,4 @@
-"""Random seeds: all are derived from the one that the user gives, each by the name of its source of chance.
+"""Random seeds: all are derived from the user's seed, each by the name of its use.
 
 Sampling, evolution and so on must not share random numbers, or their results would be correlated. A search draws five
 independent seeds from its own (NumPy's `SeedSequence`). Seeds of the searches of one fit differ by multiples of a
@@ -25,7 +25,7 @@ class Stream(enum.Enum):
     TEST = 32_452_843
     """The samples that are held out for a test."""
     WARM_START = 15_485_863
-    """Fits that go on from the formulas of earlier ones: each searches elsewhere."""
+    """Fits that continue from the formulas of earlier fits: each has other random numbers."""
 
 
 def derived(seed: int, stream: Stream, index: int) -> int:
@@ -35,7 +35,7 @@ def derived(seed: int, stream: Stream, index: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class SearchSeeds:
-    """Seeds of a search's independent sources of chance."""
+    """Seeds of a search's independent random streams."""
 
     policy: int
     """The network's first weights."""

@@ -95,7 +95,7 @@ def first_memory(trainer: Trainer) -> Memory:
 
 
 class Trainer(Protocol):
-    """A rule for what to learn."""
+    """A rule that turns scored expressions into a lesson."""
 
     def lesson(self, memory: Memory, scored: Scored, *, seed: int, step: int) -> tuple[Lesson, Memory]:
         """Return the lesson of a step's expressions, and the new memory."""

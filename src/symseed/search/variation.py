@@ -59,7 +59,7 @@ class VariationSettings:
 
     @functools.cached_property
     def native(self) -> _core.VarySettings:
-        """What the core reads."""
+        """The settings as the core reads them."""
         return _core.VarySettings(
             self.crossover, self.mutation, self.tournament, self.new_depth, self.retries, list(self.weights)
         )
@@ -87,7 +87,7 @@ def tournament(reward: Floats, count: int, size: int, *, seed: int, step: int = 
 def crossover(
     space: SearchSpace, population: Population, settings: VariationSettings | None = None, *, seed: int, step: int = 0
 ) -> Population:
-    """Cross rows 0 and 1, 2 and 3, ...: each pair swaps one subtree, neither of them whole."""
+    """Cross rows 0 and 1, 2 and 3, ...: each pair swaps one subtree, but never a whole row."""
     if len(population) % 2:
         raise DataError(f"Crossover takes pairs of rows, so an even number of them, but there are {len(population)}.")
     population.check_library(space.library, "search space")

@@ -71,7 +71,7 @@ _SIGNS = {
     "expneg": "exp(−·)",
     "logabs": "log|·|",
 }
-"""Labels of operators in a tree, if they differ from their names."""
+"""Labels of operators in a tree that differ from their names."""
 
 
 class FrontRow(Protocol):
@@ -95,7 +95,7 @@ class FrontRow(Protocol):
 
     @property
     def test_loss(self) -> float | None:
-        """The same on samples that were held out; None if none were."""
+        """Mean loss on samples that were held out; None if there are none."""
 
     @property
     def score(self) -> float:

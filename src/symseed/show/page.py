@@ -312,7 +312,7 @@ def _data(content: ReportContent) -> str:
 
 
 def _table(table: TableReport) -> str:
-    """Say what was understood, used, converted, filled and left out of a file."""
+    """Report what was understood, used, converted, filled and left out of a file."""
     rows = "".join(
         _row([_text(column.name), _text(column.role), _text(column.words, 200)], is_marked=False)
         for column in table.columns[:_MOST_COLUMNS]
@@ -365,7 +365,7 @@ def _row(cells: Sequence[str], *, is_marked: bool) -> str:
 
 
 def _range(values: Floats) -> list[str]:
-    middle = np.quantile(values, 0.5, method="lower")  # a value of the data: the mean of two could overflow
+    middle = np.quantile(values, 0.5, method="lower")  # a value of the data: a mean of two could overflow
     return [f"{value:.4g}" for value in (values.min(), middle, values.max())]
 
 

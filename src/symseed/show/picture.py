@@ -1,4 +1,4 @@
-"""Figures that a notebook shows by themselves; loaded only to draw, because this loads matplotlib."""
+"""Figures that notebooks display by themselves; the module is loaded only to draw, because it loads matplotlib."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Picture(Figure):
     def _repr_png_(self) -> tuple[bytes, Mapping[str, Any]]:
         """Return the picture and its size on the page, for IPython.
 
-        A PNG and nothing else: where matplotlib's own formatter is active, it takes the place of this one.
+        Only PNG: if matplotlib's own formatter is active, it replaces this one.
         """
         file = io.BytesIO()
         self.savefig(file, format="png", dpi=_SCREEN * self.dpi, facecolor="white")
@@ -31,7 +31,7 @@ class Pictures(list[Picture]):
     """The pictures of several targets, which a notebook shows one below the other."""
 
     def _repr_html_(self) -> str:
-        """Return all pictures as one piece of a page."""
+        """Return all pictures as HTML."""
         return "".join(_image(*picture._repr_png_()) for picture in self)
 
 

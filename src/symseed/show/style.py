@@ -36,7 +36,7 @@ _STYLE: dict[Any, Any] = {
     "savefig.dpi": 150,
     "savefig.facecolor": "white",
     "svg.fonttype": "path",
-    "svg.hashsalt": "symseed",  # or names inside the file would be random
+    "svg.hashsalt": "symseed",  # otherwise ids in the file would be random
     "text.parse_math": False,  # names are not formulas
     "text.usetex": False,
     "xtick.color": GREY,
@@ -46,7 +46,7 @@ _STYLE: dict[Any, Any] = {
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Draw in the package's style inside, and leave matplotlib's own settings as they were.
+    """Context that draws in the package's style, and restores matplotlib's settings afterwards.
 
     Raises:
         SettingsError: if matplotlib is missing.

@@ -1,4 +1,4 @@
-"""Picture of how a search learnt: rewards of samples and of evolved formulas, entropy, and what found improvements."""
+"""Figure of how a search learnt: rewards of samples and of evolved formulas, entropy, and what found improvements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _WIDE, _EACH = 6.0, 2.4
-"""Inches of the picture of one search, and of each search of several."""
+"""Width of the figure of one search, and of each of several searches, in inches."""
 _MARKERS = {
     Part.POLICY: ("o", COLOURS[0]),
     Part.RANDOM: ("v", COLOURS[0]),
@@ -72,7 +72,7 @@ def plot_training(history: Sequence[Moment]) -> Figure:
 
 
 def _improvements(axes: Axes, history: Sequence[Moment]) -> None:
-    """The loss of the selected formula, with a mark of each part that found one."""
+    """Draw the loss of the selected formula, with a mark for the part that found it."""
     shown = [moment for moment in history if math.isfinite(moment.loss)]
     heights = loss_axis(axes, [moment.loss for moment in shown])
     axes.step([moment.charged for moment in shown], heights, where="post", color=EDGE, linewidth=1.2, zorder=1)

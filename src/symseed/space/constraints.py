@@ -32,7 +32,7 @@ class Relation:
 
     @property
     def native(self) -> _core.Relation:
-        """What the core reads."""
+        """The rule as the core reads it."""
         return _core.Relation(self.relationship, self.targets, self.effectors)
 
 
@@ -45,7 +45,7 @@ class Limit:
 
     @property
     def native(self) -> _core.Limit:
-        """What the core reads."""
+        """The rule as the core reads it."""
         return _core.Limit(self.tokens, self.most)
 
 
@@ -57,7 +57,7 @@ class Need:
 
     @property
     def native(self) -> _core.Need:
-        """What the core reads."""
+        """The rule as the core reads it."""
         return _core.Need(self.tokens)
 
 
@@ -72,7 +72,7 @@ class Dimensional:
 
     @property
     def native(self) -> _core.Dimensional:
-        """What the core reads."""
+        """The rule as the core reads it."""
         return _core.Dimensional(np.array([*self.terminals, self.target], dtype=np.int32), self.constants_are_free)
 
 
@@ -86,7 +86,7 @@ class Size:
 
     @property
     def native(self) -> _core.Size:
-        """What the core reads."""
+        """The rule as the core reads it."""
         return _core.Size(self.operator, self.argument, self.most)
 
 
@@ -100,7 +100,7 @@ class Nest:
 
     @property
     def native(self) -> _core.Nest:
-        """What the core reads."""
+        """The rule as the core reads it."""
         return _core.Nest(self.outer, self.inner, self.most)
 
 
@@ -108,13 +108,13 @@ Rule: TypeAlias = Relation | Limit | Need | Dimensional | Size | Nest
 
 
 class Constraint(Protocol):
-    """Something that forbids expressions."""
+    """A condition that forbids expressions."""
 
     def rules(self, library: Library) -> Sequence[Rule]:
-        """Say it in rules over the library's ids; none where it has nothing to say about these tokens."""
+        """Return the constraint as rules over the library's ids; none if it does not concern these tokens."""
 
     def describe(self) -> str:
-        """Say it in a sentence."""
+        """Return the constraint in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class Relational:
     effectors: tuple[str, ...]
 
     def rules(self, library: Library) -> Sequence[Rule]:
-        """Return one relation, or none where either side is not in the library."""
+        """Return one relation, or none if either side is not in the library."""
         targets, effectors = _ids(library, self.targets), _ids(library, self.effectors)
         is_terminal = all(library[i].arity == 0 for i in effectors)
         if effectors and is_terminal and self.relationship is not Relationship.SIBLING:
@@ -137,7 +137,7 @@ class Relational:
         return [Relation(self.relationship, targets, effectors)] if targets and effectors else []
 
     def describe(self) -> str:
-        """Say it in a sentence."""
+        """Return the constraint in words."""
         how = self.relationship.name.lower().replace("_", " ")
         return f"[{', '.join(self.targets)}] never {how} of [{', '.join(self.effectors)}]"
 
@@ -172,7 +172,7 @@ class NoInverses:
         return list(relations)
 
     def describe(self) -> str:
-        """Say it in a sentence."""
+        """Return the constraint in words."""
         return "no operator directly below its inverse"
 
 
@@ -188,7 +188,7 @@ class NoNestedTrigonometry:
         return [Relation(Relationship.DESCENDANT, ids, ids)] if ids else []
 
     def describe(self) -> str:
-        """Say it in a sentence."""
+        """Return the constraint in words."""
         return "no trigonometric operator below another"
 
 
@@ -203,7 +203,7 @@ class NoLoneConstants:
         return [Relation(Relationship.UNIQUE_CHILD, targets, effectors)] if targets and effectors else []
 
     def describe(self) -> str:
-        """Say it in a sentence."""
+        """Return the constraint in words."""
         return "a constant is never an operator's only kind of argument"
 
 
@@ -212,13 +212,13 @@ class NeedsInput:
     """Every expression holds at least one variable."""
 
     def rules(self, library: Library) -> Sequence[Rule]:
-        """Return the need; it says nothing where every terminal is a variable."""
+        """Return the rule, or none if every terminal is a variable."""
         variables = tuple(library.ids_of_kind(TokenKind.VARIABLE))
         others = [i for i, token in enumerate(library.tokens) if token.arity == 0 and i not in variables]
         return [Need(variables)] if others else []
 
     def describe(self) -> str:
-        """Say it in a sentence."""
+        """Return the constraint in words."""
         return "at least one variable"
 
 
@@ -239,7 +239,7 @@ class Repeat:
         return [Limit(ids, self.most)] if ids else []
 
     def describe(self) -> str:
-        """Say it in a sentence."""
+        """Return the constraint in words."""
         return f"at most {self.most} of [{', '.join(self.tokens)}]"
 
 
@@ -250,10 +250,10 @@ class Dimensions:
     Sums, `min`, `max`, `mod` and `hypot` take arguments of one dimension, and so do `greater` and `atan2`, which give
     pure numbers, as `sign` and `step` do; `cond` and `unless` keep that of their second argument; products, quotients,
     roots and powers combine them; all other operators, `pow` among them, take and give pure numbers, and fixed numbers
-    are pure. A function of the user's own is
-    of the first kinds where its expansion is, and of pure numbers otherwise. A fitted constant has whatever dimension
-    is needed, unless `constants_are_free` is off: then it is pure too. Without free constants, parts whose dimension
-    takes many tokens to make (more than about six, by the number of variables and operators) are forbidden.
+    are pure. A user's function is treated like its expansion if that is of one of these kinds, otherwise as a function
+    of pure numbers. A fitted constant has whatever dimension is needed, unless `constants_are_free` is off: then it is
+    a pure number too. Without free constants, parts whose dimension takes many tokens (more than about six, depending
+    on the number of variables and operators) are forbidden.
     """
 
     variables: tuple[tuple[str, Dimension], ...]
@@ -272,13 +272,13 @@ class Dimensions:
         target_name: str = "y",
         constants_are_free: bool = True,
     ) -> Dimensions:
-        """Read units as `units.dimension` does.
+        """Read units as `dimensions.dimension` does.
 
         Args:
-            names: the variables.
-            X_units: a list with a unit for each, or a mapping by name, in which those left out are pure numbers.
-            y_units: the target's.
-            target_name: what messages call the target.
+            names: names of the variables.
+            X_units: a list with a unit for each, or a mapping by name; variables that it lacks are pure numbers.
+            y_units: unit of the target.
+            target_name: name of the target in messages.
             constants_are_free: whether fitted constants have whatever dimension is needed.
         """
         if isinstance(X_units, Mapping):
@@ -318,13 +318,13 @@ class Dimensions:
         return [Dimensional(tuple(terminals), target, self.constants_are_free)]
 
     def is_possible(self, library: Library) -> bool:
-        """Return whether a product of powers of the library's variables, or a free constant, can be the target."""
+        """Return whether a product of powers of the library's variables, or a free constant, can have the dimension."""
         has_free = library.has_constants and self.constants_are_free
         known = dict(self.variables)
         return has_free or units.spans([known[variable.name] for variable in library.variables], self.target)
 
     def describe(self) -> str:
-        """Say it in a sentence."""
+        """Return the constraint in words."""
         return f"`{self.target_name}` ({self.target}) from {_listed(dict(self.variables))}"
 
 
@@ -348,13 +348,13 @@ class ArgumentSizes:
         return [Size(i, argument, most) for i in ids for argument, most in enumerate(self.most) if most != -1]
 
     def describe(self) -> str:
-        """Say it in a sentence."""
+        """Return the constraint in words."""
         return f"arguments of `{self.operator}` have at most {', '.join(map(str, self.most))} tokens (-1: any number)"
 
 
 @dataclass(frozen=True, slots=True)
 class Nesting:
-    """An operator is nested in another at most so often, e.g. `exp` in `exp` once: `exp(exp(x))` and no more."""
+    """An operator is nested in another at most `most` times, e.g. `exp` in `exp` once: `exp(exp(x))` and no deeper."""
 
     outer: str
     inner: str
@@ -365,12 +365,12 @@ class Nesting:
         check_at_least("most", self.most, 0)
 
     def rules(self, library: Library) -> Sequence[Rule]:
-        """Return the one rule, or none where either operator is not in the library."""
+        """Return the one rule, or none if either operator is not in the library."""
         outer, inner = _ids(library, (self.outer,)), _ids(library, (self.inner,))
         return [Nest(outer, inner, self.most)] if outer and inner else []
 
     def describe(self) -> str:
-        """Say it in a sentence."""
+        """Return the constraint in words."""
         return f"at most {self.most} `{self.inner}` nested in `{self.outer}`"
 
 

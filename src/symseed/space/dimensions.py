@@ -109,7 +109,9 @@ def integers(dimensions: Sequence[Dimension]) -> list[tuple[int, ...]]:
 
 
 _MOST_BASES = 8
+"""Most base dimensions of one problem: the seven of the SI and a custom one; the core has room for eight."""
 _MOST_ROOTS = 60
+"""Largest common denominator of exponents, a bound on the integers of the core: chosen by hand."""
 
 
 def spans(dimensions: Iterable[Dimension], target: Dimension) -> bool:
@@ -177,6 +179,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _LONGEST = 200
+"""Most characters of a unit: chosen by hand."""
 _RAISED = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+-0123456789")
 _PREFIXES = ("da", *"yzafpnuµμmcdhkMGTPEZY")
 _UNITS: tuple[tuple[tuple[int, ...], str, str], ...] = (

@@ -16,8 +16,8 @@ from symseed.language.library import Library
 class SoftLength:
     """The soft length prior of Landajuela et al. (2021).
 
-    With t tokens chosen, a token loses (t - location)^2 / (2 variance): terminals that would end the expression before
-    `location`, operators from there on. The first token is free.
+    After t tokens, some logits are lowered by (t - location)^2 / (2 variance): before `location` those of terminals
+    that would end the expression, from there on those of operators. The first token is free.
     """
 
     location: float = 10.0

@@ -1,4 +1,4 @@
-"""A search space: the library, length bounds, constraints and priors, compiled for the one walker."""
+"""A search space: the library, length bounds, constraints and priors, compiled for one walker."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class SearchSpace:
         return self.rules.logits(np.array(prefix, dtype=np.uint16))
 
     def logits_along(self, population: Population) -> npt.NDArray[np.float64]:
-        """Return `logits` before each token of each legal row, (N, L, T): what a policy of one's own adds to its own.
+        """Return `logits` before each token of each legal row, (N, L, T): what a custom policy adds to its own logits.
 
         After a row's end they are 0.
         """
@@ -101,10 +101,11 @@ class SearchSpace:
         return self.drawn(*self.rules.sample(count, seed, step, _WALKS))
 
     def random_trees(self, count: int, *, seed: int, step: int = 0, heights: tuple[int, int] = (2, 5)) -> Population:
-        """Draw legal trees as genetic programming is used to begin with: "ramped half and half".
+        """Draw legal trees as initial populations of genetic programming: "ramped half and half" (Koza 1992).
 
-        Each has a height drawn evenly from `heights`; half of them are full, in the others each token below the root
-        is any. A tree that breaks a rule is drawn again; after 100 tries the row is drawn from the priors instead.
+        The height of each is drawn evenly from `heights`. Half of them are full; in the others, each token below the
+        root is an operator or a terminal. A tree that breaks a rule is drawn again; after 100 tries, the row is drawn
+        from the priors instead.
         """
         least, most = heights
         if count < 0 or not 1 <= least <= most <= 16:
@@ -114,10 +115,10 @@ class SearchSpace:
         return self.drawn(*self.rules.random_trees(count, seed, step, least, most, _WALKS))
 
     def drawn(self, tokens: TokenIds, lengths: Lengths) -> Population:
-        """Make a population of rows that the core drew; a length of 0 says that it found no way.
+        """Make a population of rows that the core drew.
 
         Raises:
-            SpaceError: if it did not.
+            SpaceError: if a row has length 0: the core found no legal expression.
         """
         if len(lengths) and lengths.min() == 0:
             raise SpaceError(
@@ -130,7 +131,7 @@ class SearchSpace:
         return Population.wrap(self.library, tokens, lengths, constants)
 
     def _find_dead_end(self) -> list[int] | None:
-        """Look for one legal expression, by chance, then smallest tokens first; return the longest beginning met."""
+        """Search for a legal expression, at random and by arity; return the longest dead end, None on success."""
         _, lengths = self.rules.sample(1, 0, 0, _WALKS)
         if lengths[0] > 0:
             return None

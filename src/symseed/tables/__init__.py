@@ -1,4 +1,4 @@
-"""Tables as they are: files of many kinds, what their cells mean, and what of them is used."""
+"""Users' tables: files of many formats, the meaning of their columns, and the selection of inputs and targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a column of cells means: numbers, truths, dates, times, text, row numbers, or nothing."""
+"""The meaning of a column of cells: numbers, booleans, dates, times, text, row numbers, or nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from symseed.tables import dates, numerals
 from symseed.tables.dates import DateOrder
 
 _FEW = 1_000
-"""Different cells that are looked at to tell dates from text."""
+"""Number of different cells examined to tell dates from text: chosen by hand."""
 _ID_NAMES = re.compile(r"(?:.*[_ .])?(?:ids?|idx|index|uuid|row|nr|no|#)\.?", re.IGNORECASE)
 
 
@@ -47,48 +47,48 @@ class Column:
     cells: npt.NDArray[Any]
     """The cells as they were read."""
     values: Floats | None = None
-    """Numbers, NaN in gaps; None where the column has no meaning as numbers."""
+    """Numbers, NaN in gaps; None if the column cannot be read as numbers."""
     gaps: int = 0
     """Cells without a usable value."""
     odd: str = ""
-    """Which of the gaps hold something that is no number, in words."""
+    """Gaps that hold something other than a number, in words."""
     notes: tuple[str, ...] = ()
     """What was converted, in words."""
     unit: str = ""
-    """What the row of units says."""
+    """The column's cell in the row of units."""
     origin: str = ""
-    """The moment from which seconds count, for dates."""
+    """Date and time of second 0, for a column of dates."""
     is_rounded: bool = False
-    """Whether whole numbers are beyond what float64 tells apart."""
+    """Whether it holds whole numbers that float64 cannot represent exactly."""
 
     @property
     def is_default_input(self) -> bool:
-        """Whether the column is an input where nobody says which are."""
+        """Whether the column is an input if the user does not choose the inputs."""
         return self.values is not None and self.meaning is not Meaning.ROW_NUMBERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How cells are to be understood."""
+    """How cells are read."""
 
     decimal: str | None = None
-    """The decimal mark of texts; None: what the column itself shows."""
+    """The decimal mark of texts; None: as the column itself shows."""
     are_dates_seconds: bool = False
     date_order: DateOrder | None = None
     origins: Mapping[str, str] = field(default_factory=dict)
-    """Moments from which the seconds of some columns count; else that of the first row with a date."""
+    """Date and time of second 0, by column; by default that of the first row with a date."""
 
 
 def understood(name: str, series: Any, reading: Reading, *, where: str, is_named: bool) -> Column:
-    """Return what a column means.
+    """Return the meaning of a column.
 
     Args:
         series: a pandas series; texts are read, and numbers are taken as they are.
-        where: what messages call the column.
-        is_named: whether the file names it: a column of row numbers without a name is no input.
+        where: name of the column in messages.
+        is_named: whether the file names it: a column of row numbers without a name is not an input.
 
     Raises:
-        DataError: where its numbers or dates can be read in two ways.
+        DataError: if its numbers or dates are ambiguous.
     """
     kind = series.dtype.kind if isinstance(series.dtype, np.dtype) else ""
     if kind in "iuf" and kind:
@@ -135,7 +135,7 @@ class _Cells:
 
     def __init__(self, name: str, cells: npt.NDArray[Any], reading: Reading, where: str) -> None:
         self._name, self._cells, self._reading, self._where = name, cells, reading, where
-        # Equal texts are read once. Objects that cannot be hashed, such as lists in JSON, are texts to us.
+        # Equal texts are read once. Objects that cannot be hashed, such as lists in JSON, are read as text.
         keys = [cell if isinstance(cell, _KNOWN) else None if _is_nothing(cell) else str(cell) for cell in cells]
         import pandas as pd
 
@@ -158,7 +158,7 @@ class _Cells:
         return self._column(Meaning.TEXT, None, [note])
 
     def _numbers(self) -> Column | None:
-        """Numbers, where more than half of what is there are such."""
+        """The column as numbers, if more than half of its cells, gaps aside, are numbers."""
         mark = self._reading.decimal or self._own_mark()
         read = [self._number(one, mark) for one in self._different]
         affixes = Counter[str]()
@@ -228,7 +228,7 @@ class _Cells:
         return self._column(Meaning.TRUTHS, np.array(values, dtype=np.float64), ["true as 1, false as 0"])
 
     def _dates(self) -> Column | None:
-        """Dates, where all that is there are such; as seconds where that is asked for."""
+        """The column as dates, if all its cells, gaps aside, are dates; as seconds if the user asks for that."""
         few = [one for one in self._different if not _is_blank(one)][:_FEW]
         if not all(dates.is_date(one) if isinstance(one, str) else dates.as_moment(one) for one in few):
             return None
@@ -263,11 +263,11 @@ class _Cells:
         return self._column(Meaning.TIMES, values, [f"as {example}"])
 
     def _column(self, meaning: Meaning, values: Floats | None, notes: Sequence[str]) -> Column:
-        """Return the column, of the values of its different cells."""
+        """Return the column, given the values of its different cells."""
         if values is None:
             gaps = len(self._cells) - self._filled
             return Column(self._name, meaning, self._cells, gaps=gaps, notes=tuple(notes))
-        whole = np.append(values, np.nan)[self._codes]  # the last one is that of code -1, nothing
+        whole = np.append(values, np.nan)[self._codes]  # code -1, an empty cell, is the appended NaN
         return Column(self._name, meaning, self._cells, whole, int(np.isnan(whole).sum()), notes=tuple(notes))
 
 
@@ -276,7 +276,7 @@ _KNOWN = (str, *_NUMBERS, bool, np.bool_, datetime.date, datetime.time, datetime
 
 
 def _objects(values: Sequence[Any]) -> npt.NDArray[Any]:
-    # Truths get a text of their own, because True equals 1.
+    # Booleans have their own text, because True equals 1.
     out = np.empty(len(values), dtype=object)
     out[:] = [str(value) if isinstance(value, (bool, np.bool_)) else value for value in values]
     return out

@@ -1,4 +1,4 @@
-"""Dates and times of day in cells: recognised, and turned into seconds."""
+"""Dates and times of day in cells: recognised, and converted to seconds."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _DATE = re.compile(
 )
 _TIME = re.compile(r"(?P<hour>\d{1,4}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?")
 _CENTURY = 70
-"""Years of two digits from here on are of the twentieth century, as in POSIX."""
+"""Years of two digits from this one on belong to the twentieth century, as in POSIX."""
 
 
 class DateOrder(str, Enum):
-    """Where the year, month and day stand."""
+    """Orders of year, month and day."""
 
     YEAR_FIRST = "year-first"
     DAY_FIRST = "day-first"
@@ -43,10 +43,10 @@ def is_time(text: str) -> bool:
 
 
 def order_of(texts: Sequence[str], what: str, asked: DateOrder | None) -> DateOrder:
-    """Return where the day stands in the dates of a column.
+    """Return the order of year, month and day in the dates of a column.
 
     Raises:
-        DataError: where day and month cannot be told apart, and nobody said which is first.
+        DataError: if day and month cannot be told apart, and the user did not say which is first.
     """
     matches = [match for text in texts if (match := _DATE.fullmatch(text.strip())) is not None]
     if matches and all(len(match["a"]) == 4 for match in matches):
@@ -58,13 +58,13 @@ def order_of(texts: Sequence[str], what: str, asked: DateOrder | None) -> DateOr
     if asked is not None:
         return asked
     raise DataError(
-        f"{what} has dates such as `{shown(texts[0])}`, of which day and month cannot be told apart. Say which is "
+        f"{what} has dates such as `{shown(texts[0])}`, in which day and month cannot be told apart. Say which is "
         "first by `--dates day-first` or `--dates month-first` (in Python `dates=`), or leave the column out."
     )
 
 
 def moment(text: str, order: DateOrder) -> datetime.datetime | None:
-    """Read a date; one without a zone is taken as UTC, and None is what no calendar has."""
+    """Read a date, in UTC if it has no time zone; None if there is no such date."""
     match = _DATE.fullmatch(text.strip())
     if match is None:
         return None
@@ -107,7 +107,7 @@ def time_of_day(text: str) -> float | None:
 
 
 def as_moment(value: Any) -> datetime.datetime | None:
-    """Return a date that a spreadsheet or frame holds as such, in UTC where it has no zone."""
+    """Return a date of a spreadsheet or frame, in UTC if it has no time zone."""
     if isinstance(value, datetime.datetime):
         return value.replace(tzinfo=datetime.timezone.utc) if value.tzinfo is None else value
     if isinstance(value, datetime.date):
@@ -116,12 +116,12 @@ def as_moment(value: Any) -> datetime.datetime | None:
 
 
 def as_duration(value: Any) -> float | None:
-    """Return a time of day or a duration that a spreadsheet or frame holds as such, in seconds."""
+    """Return a time of day or a duration of a spreadsheet or frame, in seconds."""
     if isinstance(value, datetime.time):
         return value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6
     return value.total_seconds() if isinstance(value, datetime.timedelta) else None
 
 
 def seconds_since(moments: Sequence[datetime.datetime | None], origin: datetime.datetime) -> Floats:
-    """Return moments as seconds after `origin`, NaN where there is none."""
+    """Return moments in seconds after `origin`, NaN for None."""
     return np.array([np.nan if one is None else (one - origin).total_seconds() for one in moments], dtype=np.float64)

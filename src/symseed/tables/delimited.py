@@ -1,6 +1,6 @@
-"""Tables in text: the encoding, the separator of columns, the decimal mark, comments and the header are found out.
+"""Tables in text: finds the encoding, the separator of columns, the decimal mark, comments and the header.
 
-The first lines say how a file is written; pandas then reads all of it.
+The first lines decide the layout of a file; pandas then reads all of it.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from symseed.tables.options import TableOptions
 from symseed.tables.raw import Raw, called
 
 _SEPARATORS = ("\t", ";", "|", ",", " ")
-"""The first of those that split the first lines equally well is taken."""
+"""Separators; of those that split the first lines equally well, the first is used."""
 _HEAD_LINES, _HEAD_CHARACTERS = 100, 2**18
+"""Number of first lines, and most of their characters, that decide the layout: chosen by hand."""
 _LONGEST_LINE = 2**22
-"""Characters of one of the first lines."""
+"""Most characters of one of the first lines: chosen by hand."""
 _COMMENT = re.compile(r"[ \t]*(?:#(?![,;|])|%(?![,;|\t])|//)")
 _COMMENTS = re.compile(r'("(?:[^"]|"")*")|^[ \t]*(?:#(?![,;|])|%(?![,;|\t])|//)[^\r\n]*', re.MULTILINE)
 _SAYS_SEPARATOR = re.compile(r'"?sep=(.)"?[ \t,;]*(?:\r\n|\r|\n|\Z)', re.IGNORECASE)
@@ -46,7 +47,7 @@ class _Layout:
     separator: str
     heading: Heading
     begins: int
-    """Where the first row of values begins, in characters."""
+    """Position of the first row of values, in characters."""
     comments: int = 0
 
 
@@ -54,11 +55,11 @@ def read(content: bytes, source: str, options: TableOptions, *, as_texts: bool) 
     """Read a table in text.
 
     Args:
-        as_texts: whether every cell stays as it is written.
+        as_texts: whether cells stay as they are written.
 
     Raises:
-        DataError: where it is no such table.
-        SettingsError: where an option does not suit it.
+        DataError: if it is not a table in text.
+        SettingsError: if an option does not suit it.
     """
     text, encoding = decoded(content, source, options.encoding)
     layout, text = _layout(text, source, options)
@@ -79,13 +80,13 @@ def names(content: bytes, source: str) -> tuple[str, ...]:
     """Return the names of the columns of a table in text, from its beginning.
 
     Raises:
-        DataError: if it is no such table.
+        DataError: if it is not a table in text.
     """
     return _layout(decoded(content, source)[0], source, TableOptions())[0].heading.names
 
 
 def _decimal(body: str, separator: str) -> str | None:
-    """Return the decimal mark of a file; None where columns differ, or nothing settles it."""
+    """Return the decimal mark of a file; None if columns differ, or nothing shows it."""
     marks = numerals.marks_in_file(body, separator)
     if marks.settled is not None:
         return marks.settled
@@ -99,8 +100,8 @@ def decoded(content: bytes, source: str, asked: str | None = None) -> tuple[str,
     """Return a text and its encoding.
 
     Raises:
-        DataError: where it is not text, or mixes encodings.
-        SettingsError: where the encoding that was asked for is not one, or not its own.
+        DataError: if it is not text, or mixes encodings.
+        SettingsError: if the user's encoding does not exist, or is not that of the file.
     """
     encoding = asked or next((name for mark, name in _BOMS if content.startswith(mark)), None) or _utf16(content)
     if encoding is None:
@@ -117,7 +118,7 @@ def decoded(content: bytes, source: str, asked: str | None = None) -> tuple[str,
 
 
 def _utf16(content: bytes) -> str | None:
-    """Recognise UTF-16 without a mark: every other byte of its beginning is 0."""
+    """Decode UTF-16 without a byte order mark: every other byte of its beginning is 0."""
     head = content[:200]
     if len(head) < 4 or len(content) % 2:
         return None
@@ -136,7 +137,7 @@ def _guessed(content: bytes, source: str) -> tuple[str, str]:
     except UnicodeDecodeError as error:
         bad = error
     line = content.count(b"\n", 0, bad.start) + 1
-    # Whoever wrote one line in UTF-8 and another in Latin-1 has letters in both that would be spoilt.
+    # If some lines are in UTF-8 and others in Latin-1, either encoding would spoil the letters of the other.
     if any(byte > 127 for byte in content[: bad.start]) or _has_utf8(content[bad.start + 1 :]):
         raise DataError(
             f"`{source}` mixes encodings: line {line} is not UTF-8, and other letters are. Save it in one, or give "
@@ -151,7 +152,7 @@ def _guessed(content: bytes, source: str) -> tuple[str, str]:
 
 
 def _has_utf8(content: bytes) -> bool:
-    """Whether letters of two or more bytes in UTF-8 occur, beside bytes that are none."""
+    """Whether the content has letters of two or more bytes in UTF-8, besides bytes that are not UTF-8."""
     return re.search(rb"[\xc3-\xdf][\x80-\xbf](?![\x80-\xbf])|[\xe0-\xef][\x80-\xbf]{2}", content) is not None
 
 
@@ -202,7 +203,7 @@ def _end(records: list[tuple[int, list[str]]], place: int, begins: int) -> int:
 
 
 def _without_comments(text: str) -> tuple[str, int]:
-    """Blank the lines that are comments, and count them; a line inside quotes is none."""
+    """Blank the lines that are comments, and count them; a line inside quotes is not a comment."""
     count = 0
 
     def blank(match: re.Match[str]) -> str:
@@ -216,7 +217,7 @@ def _without_comments(text: str) -> tuple[str, int]:
 
 
 def _last_comment_above(text: str) -> str:
-    """Return the last comment above the values without its sign: it may hold the names of the columns."""
+    """Return the last comment above the values without its comment sign: it may hold the names of the columns."""
     last = ""
     for line in text.splitlines():
         sign = _COMMENT.match(line)
@@ -228,7 +229,7 @@ def _last_comment_above(text: str) -> str:
 
 
 def _lines(text: str, begins: int, source: str) -> Iterator[tuple[int, str]]:
-    """Give the first lines, with the place in the text at which each ends."""
+    """Give the first lines, and the position in the text at which each ends."""
     at, count = begins, 0
     for line in io.StringIO(text[begins : begins + _HEAD_CHARACTERS + _LONGEST_LINE], newline=""):
         at += len(line)
@@ -243,14 +244,14 @@ def _lines(text: str, begins: int, source: str) -> Iterator[tuple[int, str]]:
 
 
 def _split(lines: list[str], separator: str) -> Any:
-    """Return Python's reader of the cells of some lines."""
+    """Return Python's CSV reader of some lines."""
     if separator == " ":
         lines = [line.replace("\t", " ").rstrip() + "\n" for line in lines]
     return csv.reader(lines, delimiter=separator, skipinitialspace=True)
 
 
 def _records(lines: list[tuple[int, str]], separator: str, source: str) -> Iterator[tuple[int, list[str]]]:
-    """Give the cells of the first records that are not blank, with the place at which each ends."""
+    """Give the cells of the first records that are not blank, and the position at which each ends."""
     reader = _split([line for _, line in lines], separator)
     try:
         for record in reader:
@@ -289,7 +290,7 @@ def _separator(lines: list[tuple[int, str]]) -> str:
 
 
 def _frame(body: str, layout: _Layout, source: str, decimal: str | None, line: int) -> Any:
-    """Let pandas read the values: columns of plain numbers with a decimal mark as such, all others as texts."""
+    """Read the values with pandas: columns of decimal numbers as numbers, all others as text."""
     import pandas as pd
 
     width = len(layout.heading.names)
@@ -307,7 +308,7 @@ def _frame(body: str, layout: _Layout, source: str, decimal: str | None, line: i
     else:
         gaps = sorted({form for gap in numerals.GAPS for form in (gap, gap.upper(), gap.title())})
         settings |= {"decimal": decimal, "na_values": gaps}
-    if pd.__version__.startswith(("2.", "3.0")):  # later ones always read a number as Python does
+    if pd.__version__.startswith(("2.", "3.0")):  # later versions always read a number as Python does
         settings["float_precision"] = "round_trip"
     try:
         with warnings.catch_warnings():
@@ -320,7 +321,7 @@ def _frame(body: str, layout: _Layout, source: str, decimal: str | None, line: i
 
 
 def _unreadable(message: str, source: str, layout: _Layout, line: int) -> str:
-    """Say what pandas could not read."""
+    """Return a message about what pandas could not read."""
     width = len(layout.heading.names)
     many = re.search(r"Expected \d+ fields in line (\d+), saw (\d+)", message)
     if "EOF inside string" in message:

@@ -1,4 +1,4 @@
-"""Tables in other files than text: workbooks, Parquet and Feather, JSON."""
+"""Tables in formats other than text: workbooks, Parquet and Feather, JSON."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from symseed.tables.options import TableOptions
 from symseed.tables.raw import Raw
 
 _MOST_UNPACKED = 2**30
-"""Most bytes that a workbook may unpack to: some times what a file of `MOST_BYTES` usually does."""
+"""Most bytes of an unpacked workbook: four times `MOST_BYTES`, chosen by hand."""
 _HEAD = 100
-"""Rows in which the header of a sheet is looked for."""
+"""Number of rows in which the header of a sheet is sought: chosen by hand."""
 
 
 def read_workbook(content: bytes, source: str, options: TableOptions, most: int) -> Raw:
     """Read a sheet of a workbook: .xlsx, .xls, .xlsb or .ods.
 
     Raises:
-        DataError: where it is no workbook, or larger than `most` cells.
-        SettingsError: where calamine is not installed, or there is no such sheet.
+        DataError: if it is not a workbook, or larger than `most` cells.
+        SettingsError: if calamine is not installed, or there is no such sheet.
     """
     try:
         from python_calamine import CalamineError, CalamineWorkbook, PasswordError
@@ -89,8 +89,8 @@ def read_arrow(content: bytes, source: str, most: int) -> Raw:
     """Read Parquet or Feather.
 
     Raises:
-        DataError: where it is neither, or larger than `most` cells.
-        SettingsError: where pyarrow is not installed.
+        DataError: if it is neither, or larger than `most` cells.
+        SettingsError: if pyarrow is not installed.
     """
     is_parquet = content.startswith(b"PAR1")
     called = "Parquet" if is_parquet else "Feather"
@@ -127,7 +127,7 @@ def _check_cells(count: int, source: str, most: int) -> None:
 
 
 def is_json(text: str) -> bool:
-    """Return whether a text begins as JSON does: an object, or a list of objects."""
+    """Return whether a text begins like JSON: an object, or a list of objects."""
     head = text[:200].lstrip()
     return head.startswith("{") or (head.startswith("[") and head[1:].lstrip()[:1] == "{")
 
@@ -136,7 +136,7 @@ def read_json(text: str, source: str, most: int) -> Raw:
     """Read JSON: an object on each line, a list of objects, or an object of columns.
 
     Raises:
-        DataError: where it is none of these.
+        DataError: if it is none of these.
     """
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Where a table begins: lines above it, its header, a row of units."""
+"""The beginning of a table: lines above it, its header, a row of units."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from symseed.tables import dates, numerals
 
 _BREAKS = re.compile(r"\s*[\r\n]\s*")
 _BELOW = 20
-"""Rows below that are compared with a row of units."""
+"""Number of rows that are compared with a row of units above them: chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What stands above the values."""
+    """The records above the values."""
 
     above: int
     """Records above the header, such as a title."""
     names: tuple[str, ...]
-    """A name for each column, "" where the file has none; of the right number also without a header."""
+    """A name for each column, "" if the file has none; there are as many names without a header."""
     has_header: bool
     units: tuple[str, ...] | None = None
     """The row of units below the header."""
@@ -53,7 +53,7 @@ def find(records: Sequence[Sequence[Any]]) -> Heading:
 
 
 def bare_unit(text: str) -> str:
-    """Return a unit without the brackets around it; what stands for nothing is a pure number."""
+    """Return a unit without the brackets around it; a mark for a missing unit is a pure number."""
     text = text.strip()
     if len(text) > 1 and text[0] + text[-1] in ("[]", "()", "{}"):
         text = text[1:-1].strip()
@@ -68,7 +68,7 @@ def is_number(cell: Any) -> bool:
 
 
 def is_blank(cell: Any) -> bool:
-    """Return whether a cell has nothing in it."""
+    """Return whether a cell is empty."""
     return cell is None or (isinstance(cell, str) and not cell.strip())
 
 
@@ -82,7 +82,7 @@ def _is_title(record: Sequence[Any], width: int) -> bool:
 
 
 def _is_data(record: Sequence[Any]) -> bool:
-    """Whether a record is values and no header: numbers, with nothing but gaps and dates beside them."""
+    """Whether a record holds values and is not a header: numbers, with only gaps and dates besides."""
     others = [cell for cell in record if not is_number(cell)]
     are_values = all(is_blank(cell) or _is_gap_or_date(cell) for cell in others)
     return are_values and len(others) < len(record)
@@ -95,7 +95,7 @@ def _is_gap_or_date(cell: Any) -> bool:
 
 
 def _aligned(names: list[str], below: Sequence[Sequence[Any]], width: int) -> list[str]:
-    """Give a header that is one name short an empty one: at its end where that column is empty, else at its front."""
+    """Complete a header that is one name short: at its end if that column is empty, otherwise at its front."""
     if len(names) != width - 1:
         return names
     full = [record for record in below if len(record) == width]
@@ -104,7 +104,7 @@ def _aligned(names: list[str], below: Sequence[Sequence[Any]], width: int) -> li
 
 
 def _is_row_of_units(row: Sequence[Any], below: Sequence[Sequence[Any]]) -> bool:
-    """Whether a row has no numbers, and known units above numbers."""
+    """Whether a row has no numbers, and has known units above numbers."""
     if any(is_number(cell) for cell in row):
         return False
     for place, cell in enumerate(row):

@@ -1,4 +1,4 @@
-"""Numbers as people write them: decimal marks, thousands, percent, currency; and what settles which mark is which."""
+"""Numbers as people write them: decimal marks, thousands, percent, currency; and which decimal mark a text uses."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from symseed.space.dimensions import dimension
 POINT, COMMA = ".", ","
 _OTHER = {POINT: COMMA, COMMA: POINT}
 _GAPS_IN_NUMBERS = "'’ \u00a0\u202f\u2009"
-"""What separates thousands beside the mark that is not the decimal one: apostrophes and blanks."""
+"""Separators of thousands, besides the mark that is not the decimal mark: apostrophes and spaces."""
 _EXPONENT = r"[eEdD][-+]?\d{1,4}"
 _CURRENCY = "$€£¥₹"
 _CODES = "EUR|USD|GBP|CHF|JPY|CNY|INR"
 _LONGEST_NUMBER = 400
-"""Characters of a number: float64 needs 330 at most where none is wasted."""
+"""Most characters of a number: a float64 needs at most 330."""
 _LONGEST_SUFFIX = 20
+"""Most characters of a unit or currency after a number: chosen by hand."""
 
 GAPS = frozenset(
     [
@@ -61,17 +62,17 @@ GAPS = frozenset(
         "-1.#qnan",
     ]
 )
-"""Texts that stand for a value that is not there, in small letters."""
+"""Texts that stand for a missing value, in lower case."""
 
 
 def is_gap(text: str) -> bool:
-    """Return whether a text stands for a value that is not there."""
+    """Return whether a text stands for a missing value."""
     return len(text) < 20 and text.strip().casefold() in GAPS
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What some texts show of their decimal mark: an example of each kind, or None."""
+    """What texts show about their decimal mark: an example of each kind, or None."""
 
     point: str | None = None
     """A number that can only have a decimal point, such as 1.5 or 1,234.5."""
@@ -82,7 +83,7 @@ class Marks:
 
     @property
     def settled(self) -> str | None:
-        """The decimal mark; None where nothing or both speak for themselves."""
+        """The decimal mark; None if the texts show none, or both."""
         if (self.point is None) == (self.comma is None):
             return None
         return COMMA if self.point is None else POINT
@@ -90,7 +91,7 @@ class Marks:
 
 @lru_cache(maxsize=2)
 def _settling(mark: str) -> str:
-    """Return a pattern of the numbers, without their sign, that show that `mark` is the decimal one."""
+    """Return a pattern of the numbers, without their sign, that show that `mark` is the decimal mark."""
     m, o = re.escape(mark), re.escape(_OTHER[mark])
     return "|".join(
         (
@@ -108,7 +109,7 @@ def _unsettled(mark: str) -> str:
 
 
 def marks_in_file(text: str, separator: str) -> Marks:
-    """Search a file for what shows its decimal mark; a mark that also separates columns counts within quotes only."""
+    """Find what shows the decimal mark of a file; a mark that also separates columns counts only within quotes."""
     found: dict[str, str | None] = {}
     for mark in (POINT, COMMA):
         if separator == mark:
@@ -116,7 +117,7 @@ def marks_in_file(text: str, separator: str) -> Marks:
         else:
             between = r" \t" if separator == " " else re.escape(separator)
             begin, end, needed = rf'(?:\A|[{between}"\n\r])', rf'(?:[{between}"\n\r]|\Z)', mark
-        if needed not in text:  # which is quicker than the search below
+        if needed not in text:  # a quick test before the slow search below
             continue
         for kind, pattern in ((mark, _settling(mark)), (f"unsettled {mark}", _unsettled(mark))):
             whole = rf"{begin} *[-+−]?[{_CURRENCY}]? ?[-+−]?(?P<number>{pattern})(?= *[%{_CURRENCY}]? *{end})"
@@ -126,13 +127,13 @@ def marks_in_file(text: str, separator: str) -> Marks:
                 break
     point, unsettled = found.get(POINT), found.get("unsettled .")
     if separator == COMMA:
-        # Between commas, as in RFC 4180, a point is a decimal point.
+        # In a table separated by commas (RFC 4180), a point is the decimal mark.
         point, unsettled = point or unsettled, None
     return Marks(point, found.get(COMMA), unsettled or found.get("unsettled ,"))
 
 
 def marks_in_cells(texts: Iterable[str]) -> Marks:
-    """Return what the cells of a column show of their decimal mark."""
+    """Return what the cells of a column show about their decimal mark."""
     point = comma = unsettled = None
     for text in texts:
         parts = _AFFIXED.fullmatch(text.strip()) if len(text) <= _LONGEST_NUMBER else None
@@ -175,7 +176,7 @@ class Number:
 
 
 def number(text: str, mark: str) -> Number | None:
-    """Read a cell under a decimal mark; None where it is not a number."""
+    """Read a cell with a given decimal mark; None if it is not a number."""
     text = text.strip()
     parts = _AFFIXED.fullmatch(text) if 0 < len(text) <= _LONGEST_NUMBER else None
     if parts is None:

@@ -1,4 +1,4 @@
-"""What a user may say of a file where it does not speak for itself."""
+"""Options of reading a table, for what the file itself does not show."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from symseed.tables.columns import Reading
 from symseed.tables.dates import DateOrder
 
 DATES = ("leave", "seconds", DateOrder.DAY_FIRST.value, DateOrder.MONTH_FIRST.value)
-"""What can become of dates: they are left out, or become seconds; the last two say how 03/04/2024 is read."""
+"""What happens to dates: they are left out, or become seconds; the last two say how 03/04/2024 is read."""
 MISSING = ("drop", "mean", "error")
-"""What can become of rows with gaps: they are left out, their inputs are filled, or they are refused."""
+"""What happens to rows with gaps: they are left out, their inputs are filled, or they are refused."""
 _SEPARATORS = {"tab": "\t", "\\t": "\t", "blank": " ", "blanks": " ", "space": " ", "comma": ",", "semicolon": ";"}
 _DECIMALS = {"point": ".", "comma": ","}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableOptions:
-    """How to read a file; None is what the file itself shows."""
+    """How to read a file; None: as the file itself shows."""
 
     separator: str | None = None
-    """Between columns: a character, or tab, or blanks."""
+    """Separator of columns: a character, `tab` or `blanks`."""
     decimal: str | None = None
     """The decimal mark, `.` or `,`."""
     encoding: str | None = None
-    """Of text, by Python's names."""
+    """Encoding of the text, by Python's name."""
     sheet: str | None = None
-    """Of a workbook, by name; else the first."""
+    """Name of the sheet of a workbook; None: the first."""
     dates: str = "leave"
     """One of `DATES`."""
     origins: Mapping[str, str] = field(default_factory=dict)
-    """Moments, in ISO format, from which the seconds of columns of dates count; else that of the first row."""
+    """Date and time of second 0, in ISO format, by column of dates; by default that of the first row."""
 
     def checked(self) -> TableOptions:
         """Return the same with words such as `tab` replaced by what they mean.
 
         Raises:
-            SettingsError: naming what is not an option.
+            SettingsError: naming the invalid option.
         """
         separator = None if self.separator is None else _SEPARATORS.get(self.separator, self.separator)
         if separator is not None and (len(separator) != 1 or separator in '"\r\n' or separator.isalnum()):
@@ -54,7 +54,7 @@ class TableOptions:
         return replace(self, separator=separator, decimal=decimal)
 
     def reading(self, decimal: str | None) -> Reading:
-        """Return how cells are to be understood, in a file with a decimal mark."""
+        """Return how to read cells, given the decimal mark of the file."""
         order = DateOrder(self.dates) if self.dates in DATES[2:] else None
         return Reading(
             decimal=self.decimal or decimal,

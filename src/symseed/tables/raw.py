@@ -1,4 +1,4 @@
-"""A table before its columns are understood: names as they stand in the file, and cells."""
+"""A table before the meaning of its columns is known: names as in the file, and cells."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CALLED = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "bl
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Raw:
-    """What a reader has made of a file."""
+    """Names and cells of a file."""
 
     names: tuple[str, ...]
     """A name for each column, "" where the file has none."""
@@ -23,7 +23,7 @@ class Raw:
     decimal: str | None = None
     """The decimal mark of the texts; None: what each column itself shows."""
     facts: tuple[str, ...] = ()
-    """What was understood, in words."""
+    """Facts about the file, in words."""
 
 
 def called(separator: str) -> str:

@@ -1,4 +1,4 @@
-"""What was understood, used, converted, filled and left out of a table: one short table for people, and for a file."""
+"""Report on a table: what was read, used, converted, filled and left out; as text for people, as values for a file."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from symseed.errors import DataError
 from symseed.text import one_line
 
 _MOST_ROWS = 24
-"""Columns of a table that a terminal lists."""
+"""Most columns that a terminal lists: chosen by hand."""
 _WIDEST_NAME = 28
+"""Most characters of a column's name in a terminal: chosen by hand."""
 LEFT_OUT = "left out"
 INPUT, TARGET, WEIGHTS = "input", "target", "weights"
 USABLE = "usable"
-"""What a column of numbers is before columns are chosen."""
+"""Role of a column of numbers before columns are selected."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnReport:
-    """What became of one column."""
+    """What happened to one column."""
 
     name: str
     role: str
-    """`input`, `target`, `weights` or `left out`; `usable` before columns are chosen."""
+    """`input`, `target`, `weights` or `left out`; `usable` before columns are selected."""
     meaning: str
     """What its cells are, in words."""
     notes: tuple[str, ...] = ()
@@ -33,17 +34,17 @@ class ColumnReport:
     gaps: int = 0
     """Cells without a usable value."""
     odd: str = ""
-    """Which of the gaps hold something that is no number, in words."""
+    """Gaps that hold something other than a number, in words."""
     filled: int = 0
-    """Gaps in used rows that the mean has filled."""
+    """Number of gaps in used rows that were filled with the mean."""
     unit: str = ""
-    """What the row of units says, where it is used."""
+    """Unit from the row of units, if that row is used."""
     origin: str = ""
-    """The moment from which its seconds count, in ISO format, for dates."""
+    """Date and time of second 0, in ISO format, for dates."""
 
     @property
     def is_plain(self) -> bool:
-        """Whether there is nothing to say of the column but its role."""
+        """Whether the column has nothing to report but its role."""
         return self.role in (USABLE, INPUT) and not (self.notes or self.gaps or self.unit) and self.meaning == "numbers"
 
     @property
@@ -58,14 +59,14 @@ class ColumnReport:
 
 @dataclass(frozen=True, slots=True)
 class TableReport:
-    """What became of a table."""
+    """What happened to a table."""
 
     source: str
     facts: tuple[str, ...]
     """How the file is written, in words."""
     rows: int
     used: int
-    """Rows that are used."""
+    """Number of rows that are used."""
     columns: tuple[ColumnReport, ...]
     notes: tuple[str, ...] = ()
     """Sentences."""
@@ -89,7 +90,7 @@ class TableReport:
         return "\n".join(lines)
 
     def _listed(self) -> tuple[Sequence[ColumnReport], str]:
-        """Return the columns that are listed, and what the others are."""
+        """Return the columns that are listed, and a summary of the others."""
         order = {TARGET: 0, WEIGHTS: 1, INPUT: 2, USABLE: 2, LEFT_OUT: 3}
         columns = sorted(self.columns, key=lambda column: order.get(column.role, 4))
         if len(columns) <= _MOST_ROWS:
@@ -108,10 +109,10 @@ class TableReport:
 
     @classmethod
     def of_values(cls, values: Any) -> TableReport:
-        """Return the report that `values` gave.
+        """Return the report that `values` was made from.
 
         Raises:
-            DataError: where they are not those of a report.
+            DataError: if the values are not those of a report.
         """
         try:
             columns = tuple(
@@ -141,7 +142,7 @@ class TableReport:
 
     @property
     def origins(self) -> Mapping[str, str]:
-        """The moments from which the seconds of columns of dates count, by name."""
+        """Date and time of second 0, by name of a column of dates."""
         return {column.name: column.origin for column in self.columns if column.origin}
 
     @property

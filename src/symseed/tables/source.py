@@ -1,4 +1,4 @@
-"""Where a table comes from: a file, standard input, or one that ships; and what kind of file it is."""
+"""Sources of tables: a file, standard input, or a table that ships with symseed; and the format of a file."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ else:
     from importlib.abc import Traversable
 
 MOST_BYTES = 2**28
-"""Most bytes of a file: chosen by hand."""
+"""Most bytes of a file, unpacked: chosen by hand."""
 MOST_CELLS = 50_000_000
 """Most cells of a file: each takes about 60 bytes of memory while it is text."""
 MOST_COLUMNS = 100_000
-"""Most columns of a file, each of which costs some tens of microseconds."""
+"""Most columns of a file: each takes some tens of microseconds. Chosen by hand."""
 _HEADER_BYTES = 2**16
 """Most bytes of a file that are read for its header: chosen by hand."""
 
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
-"""Beginnings of files that are packed, and the modules of Python that unpack them."""
+"""First bytes of packed files, and the Python modules that unpack them."""
 _OTHERS = {
     b"\x89HDF": "an HDF5 file",
     b"\x93NUMPY": "a NumPy array",
@@ -39,7 +39,7 @@ _OTHERS = {
     b"\x28\xb5\x2f\xfd": "packed by zstd",
     b"\x89PNG": "a picture",
 }
-"""Beginnings of files that are not read, and what they are."""
+"""First bytes of files that cannot be read, and what these files are."""
 
 
 def shipped() -> list[str]:
@@ -51,7 +51,7 @@ def header(source: str) -> list[str]:
     """Return the names in the header of a table in text, from its first bytes.
 
     Raises:
-        DataError: if it cannot be read, or is no such table.
+        DataError: if it cannot be read, or is not a table in text.
     """
     content = b"" if source == "-" else _content(source, _HEADER_BYTES)[:_HEADER_BYTES]
     if len(content) == _HEADER_BYTES:
@@ -60,11 +60,11 @@ def header(source: str) -> list[str]:
 
 
 def read(source: str, options: TableOptions, *, as_texts: bool = False) -> tuple[Raw, str]:
-    """Read a table, whatever its kind; return it, and what messages call it.
+    """Read a table of any format; return it, and its name in messages.
 
     Raises:
-        DataError: where it cannot be read, or is larger than the limits of this module.
-        SettingsError: where an option does not suit it, or an extra is not installed.
+        DataError: if it cannot be read, or exceeds the limits of this module.
+        SettingsError: if an option does not suit it, or an extra is not installed.
     """
     called = "standard input" if source == "-" else shown(source, 200)
     content = _content(source, MOST_BYTES)
@@ -114,7 +114,7 @@ def _content(source: str, most: int) -> bytes:
 
 
 def _unpacked(content: bytes, called: str) -> bytes:
-    """Unpack what was packed, as far as the limit."""
+    """Unpack a packed file, up to the limit."""
     for beginning, module in _PACKED.items():
         if content.startswith(beginning):
             try:

@@ -1,4 +1,4 @@
-"""A table as it was understood, and the choice of its inputs, targets and weights."""
+"""A table that was read, and the selection of its inputs, targets and weights."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Selection:
     """Names of the inputs."""
     targets: tuple[str, ...]
     units: dict[str, str]
-    """Units by name of input or target, of the row of units; without one, or where it is not understood, none."""
+    """Units by name of input or target, from the row of units; empty if there is none, or one is unknown."""
     report: TableReport
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Table:
-    """A table that was read: its columns, and what was understood."""
+    """A table that was read: its columns, and how the file was understood."""
 
     source: str
     columns: tuple[Column, ...]
@@ -52,7 +52,7 @@ class Table:
     facts: tuple[str, ...] = ()
     """How the file is written, in words."""
     notes: tuple[str, ...] = ()
-    """What was done to it as a whole: sentences."""
+    """What was done to the whole table: sentences."""
     has_units: bool = False
     """Whether the file has a row of units."""
 
@@ -70,7 +70,7 @@ class Table:
 
     @property
     def report(self) -> TableReport:
-        """What was understood, before inputs and targets are chosen."""
+        """What was understood, before inputs and targets are selected."""
         reports = tuple(_reported(one, USABLE if one.is_default_input else LEFT_OUT) for one in self.columns)
         return TableReport(Path(self.source).name, self.facts, self.rows, self.rows, reports, self.notes)
 
@@ -98,7 +98,7 @@ class Table:
         known = set(self.names)
         for name in names:
             if name not in known:
-                meant = did_you_mean(name, self.names) if len(known) < 1_000 else ""  # which compares with each
+                meant = did_you_mean(name, self.names) if len(known) < 1_000 else ""  # it compares the name with each
                 raise DataError(
                     f"`{self.source}` has no column `{shown(name)}`.{meant} Its columns are {listed(self.names)}."
                 )
@@ -112,19 +112,19 @@ class Table:
         weights: str | None = None,
         missing: str = "drop",
     ) -> Selection:
-        """Choose targets, inputs and weights, and decide on gaps.
+        """Select targets, inputs and weights, and treat gaps.
 
         Args:
-            targets: columns to be explained.
-            inputs: columns to explain them by; None: all that hold numbers and are not mostly gaps.
+            targets: columns to explain.
+            inputs: columns that explain them; None: all that hold numbers and are not mostly gaps.
             drop: columns that are not inputs.
             weights: column of weights.
-            missing: what becomes of gaps: `drop` leaves their rows out; `mean` fills those of inputs by the mean of the
-                used rows, and leaves out rows without a target or weight; `error` refuses them.
+            missing: what happens to gaps: `drop` leaves their rows out; `mean` fills those of inputs with the mean of
+                the used rows, and leaves out rows without a target or weight; `error` refuses them.
 
         Raises:
-            DataError: where a column is not there or cannot be used, or no row or input is left.
-            SettingsError: where `missing` is unknown, or a column is to be two things.
+            DataError: if a column does not exist or cannot be used, or no row or input is left.
+            SettingsError: if `missing` is unknown, or a column has two roles.
         """
         if missing not in MISSING:
             raise SettingsError(f"`missing` must be one of {', '.join(MISSING)}, but it is {missing!r}.")
@@ -213,7 +213,7 @@ class Table:
         return f"Column `{shown(column.name)}` of `{self.source}` must hold numbers, but {found}. {cure}"
 
     def _units(self, used: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-        """Return the row of units of the columns that are used, where all of them are understood."""
+        """Return the units of the used columns, if all of them are known."""
         if not self.has_units:
             return {}, []
         known = {column.name: column.unit for column in self.columns}
@@ -260,7 +260,7 @@ class Table:
 
 
 def _filled(X: Floats, places: dict[int, str]) -> Floats:
-    """Fill the gaps of some columns by the mean of what is there."""
+    """Fill the gaps of some columns with the mean of their values."""
     for place, name in places.items():
         column = X[:, place]
         is_there = np.isfinite(column)
@@ -288,9 +288,9 @@ def read_table(
     sheet: str | None = None,
     dates: str = "leave",
 ) -> Table:
-    """Read a table from a file of any usual kind, and say what was understood.
+    """Read a table from a file of any usual format, and report what was understood.
 
-    Text (separated by commas, semicolons, tabs, bars or blanks, also packed by gzip, bzip2 or xz), Excel, Parquet,
+    Text (separated by commas, semicolons, tabs, bars or blanks, also compressed by gzip, bzip2 or xz), Excel, Parquet,
     Feather and JSON are told apart by their content. The result has the columns in `frame`, a pandas frame, and what
     was understood in `report`.
 
@@ -304,8 +304,8 @@ def read_table(
             times into seconds; `day-first` and `month-first` do the same, and say how 03/04/2024 is read.
 
     Raises:
-        DataError: where it cannot be read, or can be read in two ways.
-        SettingsError: where an argument is out of range, or an extra is not installed.
+        DataError: if it cannot be read, or is ambiguous.
+        SettingsError: if an argument is out of range, or an extra is not installed.
     """
     options = TableOptions(separator=separator, decimal=decimal, encoding=encoding, sheet=sheet, dates=dates)
     return read(str(path), options)
@@ -327,7 +327,7 @@ def read(path: str, options: TableOptions, *, as_texts: bool = False) -> Table:
             raise DataError(f"`{called}` must have at least one row of values, but all its cells are empty.")
         if is_empty.any():
             frame = frame[~is_empty]
-            notes.append(f"{int(is_empty.sum()):,} empty row{'s' * (int(is_empty.sum()) > 1)} passed over.")
+            notes.append(f"{int(is_empty.sum()):,} empty row{'s' * (int(is_empty.sum()) > 1)} skipped.")
     names, name_notes = _names(raw)
     reading = options.reading(raw.decimal)
     columns = []
@@ -350,7 +350,7 @@ def read(path: str, options: TableOptions, *, as_texts: bool = False) -> Table:
 
 
 def _names(raw: Raw) -> tuple[list[str], list[str]]:
-    """Give every column a name of its own, and say which were made up."""
+    """Return a unique name for every column, and notes on the names that were made up."""
     names: dict[str, None] = {}
     taken = set(raw.names)
     renamed = []
@@ -366,4 +366,4 @@ def _names(raw: Raw) -> tuple[list[str], list[str]]:
     if not raw.has_header:
         called = f"{next(iter(names))}{f' to {list(names)[-1]}' if len(names) > 1 else ''}"
         return list(names), [f"The file has no header: its columns are called {called}."]
-    return list(names), [f"Names are there twice; the later columns are called {listed(renamed)}."] if renamed else []
+    return list(names), [f"Some names occur twice; the later columns are called {listed(renamed)}."] if renamed else []
