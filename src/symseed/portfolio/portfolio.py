@@ -140,7 +140,7 @@ class Portfolio:
         if self._settings.constants:
             self._intake.keep([constant])
         self._intake.pool.fall_back_on(constant)
-        known = self._intake.possible([row for row in map(self._writer.row, self._known) if row is not None])
+        known = self._known_rows
         if known:
             rows = fitted(self._writer.population(known), self._dataset).rows
             self._intake.pool.add(self._record.found(rows, Part.KNOWN))
@@ -207,6 +207,7 @@ class Portfolio:
         if index == 0:
             if self.best is None:
                 self.begin()
+            self._intake.take(self._record.found(self._known_rows, Part.KNOWN))
             self._assembler = self._assembler_of(is_enlarged=False)
             if self._assembler is not None:
                 made = self._assembler.first() or self._assembler.polynomials()
@@ -287,6 +288,11 @@ class Portfolio:
         """Whether a limit is reached; a track asks after each of its rounds."""
         self.begins(Stage.SEARCHING)
         return self.tracks.common.timer.spent(self._charged) is not None
+
+    @property
+    def _known_rows(self) -> list[Row]:
+        """The formulas to begin with that can be written here, and that the constraints allow."""
+        return self._intake.possible([row for row in map(self._writer.row, self._known) if row is not None])
 
     @property
     def _charged(self) -> int:

@@ -21,7 +21,7 @@ from symseed.arrays import Floats
 from symseed.data import frames
 from symseed.errors import DataError, SettingsError
 from symseed.export import to_numpy, to_onnx, to_sympy, to_torch
-from symseed.language import Expression
+from symseed.regressor import guesses
 from symseed.regressor.fitting import Fit, Outcome, Screen, search_targets
 from symseed.regressor.front import TABLE, Equation, EquationFront
 from symseed.regressor.run import Run
@@ -96,6 +96,9 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         n_jobs: number of threads that score formulas; -1: one for each core. The answer does not depend on it.
         random_state: the seed, a NumPy RandomState, or None for a new seed in each fit.
         warm_start: whether `fit` begins with the formulas of the previous fit.
+        guesses: formulas that the search begins with, as texts such as ["const * x1 ^ 2 + x2"]; their numbers, and
+            `const`, which begins at 1, are fitted. For several targets, a list of such lists, or one list for all of
+            them. None: none.
         verbosity: what is shown while `fit` works. None: in a notebook a display that updates in place, elsewhere
             nothing. 0: nothing. 1: the display in a notebook, elsewhere a line on stderr whenever the selected formula
             changes.
@@ -142,6 +145,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         n_jobs: int | None = _DEFAULTS.n_jobs,
         random_state: int | np.random.RandomState | None = _DEFAULTS.random_state,
         warm_start: bool = _DEFAULTS.warm_start,
+        guesses: Sequence[str] | Sequence[Sequence[str]] | None = _DEFAULTS.guesses,
         verbosity: int | None = _DEFAULTS.verbosity,
         output_directory: str | os.PathLike[str] | None = _DEFAULTS.output_directory,
         method: str = _DEFAULTS.method,
@@ -164,6 +168,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.warm_start = warm_start
+        self.guesses = guesses
         self.verbosity = verbosity
         self.output_directory = output_directory
         self.method = method
@@ -236,7 +241,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             started: time, by `time.monotonic`, from which `max_time` counts; None: now.
             screen: shows the search while it works; None: what `verbosity` says.
         """
-        known = self._known(data.names, data.y.shape[1])
+        before = self._fronts if self.warm_start and self.__sklearn_is_fitted__() else ()
+        known = guesses.known(plan, data, before)
         data = data.with_test(plan.given.test_size, seed)
         run = None
         if plan.given.output_directory is not None:
@@ -296,8 +302,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         is_longer = any(name in changes for name in LIMITS)
         done = {} if is_longer else {output: item.front for output, item in found.items() if item.is_final}
         run.lock()
-        known = [[Expression.parse(text, run.library(plan, formulas)) for text in formulas] for formulas in run.known]
-        out._fit(Fit(plan, run.data, run.seed, known, run, done=done, screen=screen), run.labels)
+        out._fit(Fit(plan, run.data, run.seed, run.known_formulas(plan), run, done=done, screen=screen), run.labels)
         return out
 
     @classmethod
@@ -322,20 +327,6 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.interrupted_ = outcome.is_interrupted
         self.run_directory_ = None if folder is None else str(folder)
         self.nout_ = len(outcome.fronts)
-
-    def _known(self, names: tuple[str, ...], outputs: int) -> list[list[Expression]]:
-        """The formulas that a warm start begins with, for each target."""
-        if not self.warm_start or not self.__sklearn_is_fitted__() or len(self._fronts) != outputs:
-            return [[] for _ in range(outputs)]
-        own = dict(zip(names, range(len(names)), strict=True))
-        return [
-            [
-                equation.expression
-                for equation in front.equations
-                if all(own.get(token.name) == token.column for token in equation.expression.library.variables)
-            ]
-            for front in self._fronts
-        ]
 
     # --- Results -----------------------------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ from symseed.methods import Method
 from symseed.portfolio.settings import PortfolioSettings
 from symseed.portfolio.track import Track
 from symseed.regressor import elsewhere
+from symseed.regressor.checks import checked, real, whole
 from symseed.regressor.front import check_rule
 from symseed.search import changes
 from symseed.space.constraints import ArgumentSizes, Constraint, Nesting
@@ -53,6 +54,7 @@ class Settings:
     n_jobs: int | None = None
     random_state: Any = None
     warm_start: bool = False
+    guesses: Sequence[str] | Sequence[Sequence[str]] | None = None
     verbosity: int | None = None
     output_directory: str | os.PathLike[str] | None = None
     method: str = "default"
@@ -75,28 +77,28 @@ class Settings:
             SettingsError: naming the setting that is out of range.
         """
         check_rule(self.model_selection)
-        method = methods.get(_checked(self.method, "method", str, "the name of a method"))
+        method = methods.get(checked(self.method, "method", str, "the name of a method"))
         operators = _operators(self.binary_operators, "binary_operators", 2)
         operators += _operators(self.unary_operators, "unary_operators", 1)
         if not operators:
             raise SettingsError("A formula needs an operator, but `binary_operators` and `unary_operators` are empty.")
         settings = self._searches(method)
         longest = max(track.max_length for track in settings.tracks)
-        maxsize = longest if self.maxsize is None else _whole(self.maxsize, "maxsize", 1)
+        maxsize = longest if self.maxsize is None else whole(self.maxsize, "maxsize", 1)
         max_time = self.max_time
-        if max_time is not None and not _real(max_time, "max_time") > 0.0:
+        if max_time is not None and not real(max_time, "max_time") > 0.0:
             raise SettingsError(f"`max_time` must be above 0 seconds, but it is {max_time}.")
         condition = self.early_stop_condition
         if condition is not None and not callable(condition):
-            _real(condition, "early_stop_condition")
-        jobs = 1 if self.n_jobs is None else _whole(self.n_jobs, "n_jobs", -math.inf)
+            real(condition, "early_stop_condition")
+        jobs = 1 if self.n_jobs is None else whole(self.n_jobs, "n_jobs", -math.inf)
         if jobs == 0:
             raise SettingsError("`n_jobs` must be at least 1, or -1 for all cores, but it is 0.")
-        _checked(self.warm_start, "warm_start", (bool, np.bool_), "true or false")
+        checked(self.warm_start, "warm_start", (bool, np.bool_), "true or false")
         _check_seed(self.random_state)
         _check_test_size(self.test_size, is_warm=bool(self.warm_start))
         if self.output_directory is not None:
-            _checked(self.output_directory, "output_directory", (str, os.PathLike), "the path of a folder")
+            checked(self.output_directory, "output_directory", (str, os.PathLike), "the path of a folder")
         return Plan(
             given=self,
             method=method,
@@ -110,31 +112,32 @@ class Settings:
             operators=operators,
             loss=_loss(self.loss),
             maxsize=maxsize,
-            max_evals=method.budget.expressions if self.max_evals is None else _whole(self.max_evals, "max_evals", 1),
+            max_evals=method.budget.expressions if self.max_evals is None else whole(self.max_evals, "max_evals", 1),
             max_time=None if max_time is None or math.isinf(max_time) else float(max_time),
             early_stop=condition,
             patience=self._patience(method),
             threads=min(joblib.effective_n_jobs(jobs), 1024),
-            verbosity=None if self.verbosity is None else _whole(self.verbosity, "verbosity", 0),
+            verbosity=None if self.verbosity is None else whole(self.verbosity, "verbosity", 0),
             callback=self._callback(),
+            guesses=_guesses(self.guesses),
         )
 
     def _searches(self, method: Method) -> PortfolioSettings:
         """The method's searches, with the user's changes."""
         if self.constants is not None:
-            _checked(self.constants, "constants", (bool, np.bool_), "true, false or None")
+            checked(self.constants, "constants", (bool, np.bool_), "true, false or None")
         settings = method.portfolio or _alone(method, constants=bool(self.constants))
         if self.constants is not None and not self.constants:
             settings = settings.without_constants()
         if self.method_settings is None:
             return settings
-        given = _checked(self.method_settings, "method_settings", Mapping, "a mapping from names of settings to values")
+        given = checked(self.method_settings, "method_settings", Mapping, "a mapping from names of settings to values")
         return settings.with_search_settings(changes.flattened(given))
 
     def _patience(self, method: Method) -> int | None:
         if self.patience == "auto":
             return None if method.portfolio is None else _PATIENCE
-        return None if self.patience is None else _whole(self.patience, "patience", 1)
+        return None if self.patience is None else whole(self.patience, "patience", 1)
 
     def _callback(self) -> Callback | None:
         if self.callback is not None and not callable(self.callback):
@@ -169,6 +172,8 @@ class Plan:
     """None: a display in a notebook, nothing elsewhere."""
     callback: Callback | None = None
     """Called after every turn."""
+    guesses: tuple[tuple[str, ...], ...] = ()
+    """Formulas to begin with, for each target; one tuple alone is for every target."""
 
 
 def _alone(method: Method, *, constants: bool) -> PortfolioSettings:
@@ -195,25 +200,6 @@ def suggestion(name: str) -> str:
     return elsewhere.suggestion(name, NAMES)
 
 
-def _checked(value: Any, name: str, kind: type | tuple[type, ...], what: str) -> Any:
-    if not isinstance(value, kind):
-        raise SettingsError(f"`{name}` must be {what}, but it is {value!r}.")
-    return value
-
-
-def _whole(value: Any, name: str, least: float) -> int:
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
-        bound = "" if math.isinf(least) else f" of at least {int(least)}"
-        raise SettingsError(f"`{name}` must be a whole number{bound}, but it is {value!r}.")
-    return int(value)
-
-
-def _real(value: Any, name: str) -> float:
-    if not isinstance(value, numbers.Real) or isinstance(value, bool) or math.isnan(value):
-        raise SettingsError(f"`{name}` must be a number, but it is {value!r}.")
-    return float(value)
-
-
 def _check_seed(value: Any) -> None:
     """Refuse every value that scikit-learn's `check_random_state` refuses, with a sentence."""
     is_seed = isinstance(value, numbers.Integral) and 0 <= int(value) < 2**32
@@ -236,6 +222,21 @@ def _check_test_size(value: Any, *, is_warm: bool) -> None:
         raise SettingsError(
             "`test_size` and `warm_start` cannot be combined: the fit before has seen rows that would be held out."
         )
+
+
+def _guesses(given: Any) -> tuple[tuple[str, ...], ...]:
+    """The texts of formulas for each target; one list alone is for every target."""
+    if given is None:
+        return ()
+    is_list = isinstance(given, (list, tuple))
+    lists = given if is_list and all(isinstance(part, (list, tuple)) for part in given) else [given]
+    for texts in lists:
+        if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
+            raise SettingsError(
+                "`guesses` must be a list of formulas as texts, such as ['const * x1 + x2'], or a list of such lists, "
+                f"one for each target, but it is {given!r}."
+            )
+    return tuple(tuple(texts) for texts in lists)
 
 
 def _sizes(given: Any, operators: Sequence[Token]) -> list[Constraint]:
@@ -262,7 +263,7 @@ def _nestings(given: Any, operators: Sequence[Token]) -> list[Constraint]:
         outer = _one_of(name, operators, "nested_constraints")
         for inner_name, most in _mapping(limits, f"nested_constraints` of `{name}").items():
             inner = _one_of(inner_name, operators, "nested_constraints")
-            out.append(Nesting(outer.name, inner.name, _whole(most, f"nested_constraints` of `{name}", 0)))
+            out.append(Nesting(outer.name, inner.name, whole(most, f"nested_constraints` of `{name}", 0)))
     return out
 
 
