@@ -22,7 +22,7 @@ from symseed.data import frames
 from symseed.errors import DataError, SettingsError
 from symseed.export import to_numpy, to_onnx, to_sympy, to_torch
 from symseed.regressor import guesses
-from symseed.regressor.fitting import Fit, Outcome, Screen, search_targets
+from symseed.regressor.fitting import Fit, Outcome, Screen, chosen_names, search_targets
 from symseed.regressor.front import TABLE, Equation, EquationFront
 from symseed.regressor.run import Run
 from symseed.regressor.run_data import RunData, checked_weights
@@ -73,6 +73,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             means any base, an exponent of one token, and at most five tokens inside a sine.
         nested_constraints: how often operators may occur on any path below another. {"sin": {"sin": 0, "exp": 1}}
             means no sine inside a sine, and at most one exponential.
+        select_k_features: number of columns that the search uses for each target: those that each explain most of it
+            alone (`selected_features_`). None: all of them, up to 64.
         max_evals: maximum number of formulas to try for each target; None: the method's limit.
         max_time: maximum number of seconds, for all targets together; None: no limit but `max_evals`. With a limit in
             seconds the answer depends on the machine; with a limit in formulas alone it does not.
@@ -123,6 +125,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         interrupted_: whether Ctrl-C ended it; the formulas are then the best so far.
         run_directory_: the run's folder; None if nothing is written to disk.
         nout_: number of targets.
+        selected_features_: names of the columns that the search used, or a list of such lists.
         n_features_in_, feature_names_in_: as everywhere in scikit-learn.
     """
 
@@ -135,6 +138,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         maxsize: int | None = _DEFAULTS.maxsize,
         constraints: Mapping[str, int | Sequence[int]] | None = _DEFAULTS.constraints,
         nested_constraints: Mapping[str, Mapping[str, int]] | None = _DEFAULTS.nested_constraints,
+        select_k_features: int | None = _DEFAULTS.select_k_features,
         max_evals: int | None = _DEFAULTS.max_evals,
         max_time: float | None = _DEFAULTS.max_time,
         early_stop_condition: EarlyStop | None = _DEFAULTS.early_stop_condition,
@@ -158,6 +162,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.maxsize = maxsize
         self.constraints = constraints
         self.nested_constraints = nested_constraints
+        self.select_k_features = select_k_features
         self.max_evals = max_evals
         self.max_time = max_time
         self.early_stop_condition = early_stop_condition
@@ -266,14 +271,20 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             DataError: if the folder does not hold a run, or the run has no formulas yet.
         """
         run = Run.read(Path(run_directory), is_to_search=False, **functions)
-        found = run.found(run.settings.plan())
+        plan = run.settings.plan()
+        found = run.found(plan)
         if len(found) < run.data.y.shape[1]:
             raise DataError(
                 f"`{run_directory}` must have formulas for every target, but some have none yet. Resume the run."
             )
         fronts = [item.front for _, item in sorted(found.items())]
         histories = tuple(tuple(run.log.history(output)) for output in range(len(fronts)))
-        outcome = Outcome(tuple(fronts), histories, not all(item.is_final for item in found.values()))
+        outcome = Outcome(
+            tuple(fronts),
+            histories,
+            not all(item.is_final for item in found.values()),
+            tuple(chosen_names(plan, run.data, run.seed, output) for output in range(len(fronts))),
+        )
         out = cls._of(run)
         out._take(run.data, run.labels, outcome, folder=run.folder)
         return out
@@ -327,6 +338,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.interrupted_ = outcome.is_interrupted
         self.run_directory_ = None if folder is None else str(folder)
         self.nout_ = len(outcome.fronts)
+        self.selected_features_: Any = self._one_or_list([list(names) for names in outcome.selected])
 
     # --- Results -----------------------------------------------------------------------------------------------------
 

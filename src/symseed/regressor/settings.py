@@ -44,6 +44,7 @@ class Settings:
     maxsize: int | None = None
     constraints: Mapping[str, int | Sequence[int]] | None = None
     nested_constraints: Mapping[str, Mapping[str, int]] | None = None
+    select_k_features: int | None = None
     max_evals: int | None = None
     max_time: float | None = 60.0
     early_stop_condition: EarlyStop | None = None
@@ -120,6 +121,9 @@ class Settings:
             verbosity=None if self.verbosity is None else whole(self.verbosity, "verbosity", 0),
             callback=self._callback(),
             guesses=_guesses(self.guesses),
+            most_columns=None
+            if self.select_k_features is None
+            else whole(self.select_k_features, "select_k_features", 1),
         )
 
     def _searches(self, method: Method) -> PortfolioSettings:
@@ -174,6 +178,8 @@ class Plan:
     """Called after every turn."""
     guesses: tuple[tuple[str, ...], ...] = ()
     """Formulas to begin with, for each target; one tuple alone is for every target."""
+    most_columns: int | None = None
+    """Number of columns that the search uses; None: as many as it can."""
 
 
 def _alone(method: Method, *, constants: bool) -> PortfolioSettings:
