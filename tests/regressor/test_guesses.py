@@ -111,7 +111,7 @@ def test_a_guess_is_written_in_the_operators_of_the_search(text: str, operators:
         ("m^0.3", {}, "needs the operator `pow`.* Add it to `binary_operators`"),
         ("m^3", {"binary_operators": ["+"]}, "needs the operator `pow`"),
         ("square(m)", {"binary_operators": ["+"], "unary_operators": []}, "needs the operator `square`"),
-        ("m * v * t", {"maxsize": 4}, "which has 5 tokens in the operators of the search, but `maxsize` allows 4"),
+        ("m * v * t", {"maxsize": 4}, "whose complexity in the operators of the search is 5, but `maxsize` is 4"),
         ("2 * m", {"constants": False}, "needs a fitted constant, but this search has none. Set `constants` to true"),
         ("sin(sin(m))", {"nested_constraints": {"sin": {"sin": 0}}}, "which breaks a rule of the search"),
     ],

@@ -22,7 +22,7 @@ from symseed.data import Dataset
 from symseed.errors import DataError
 from symseed.language import Expression, Library, Row, Writer
 from symseed.portfolio.intake import Intake, IntakeSettings
-from symseed.portfolio.pool import Formula, best_of_each_length
+from symseed.portfolio.pool import Formula, best_of_each_size
 from symseed.portfolio.progress import Activity, Stage, Turn, announcer
 from symseed.portfolio.record import TurnRecord
 from symseed.portfolio.settings import PortfolioSettings
@@ -189,12 +189,12 @@ class Portfolio:
         ranked = self.tracks.ranked()
         found = [formula.expression.row for formulas in ranked for formula in formulas[: self._settings.parts]]
         self._intake.take(found)
-        self._intake.note(best_of_each_length(itertools.chain.from_iterable(ranked)))
+        self._intake.note(best_of_each_size(itertools.chain.from_iterable(ranked)))
         return found
 
     def finish(self) -> None:
         """Note the best formula of each length that the searches have found, and fit the constants of the front."""
-        self._intake.note(best_of_each_length(itertools.chain.from_iterable(self.tracks.ranked())))
+        self._intake.note(best_of_each_size(itertools.chain.from_iterable(self.tracks.ranked())))
         self._intake.polish()
 
     def is_late(self) -> bool:

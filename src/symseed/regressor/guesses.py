@@ -104,9 +104,9 @@ def _check_allowed(expression: Expression, what: str, plan: Plan, rules: Sequenc
             f"{what}, which needs a fitted constant, but this search has none. Set `constants` to true, or write the "
             "formula without numbers."
         )
-    if len(expression) > plan.maxsize:
+    if expression.size > plan.maxsize:
         raise SettingsError(
-            f"{what}, which has {len(expression)} tokens in the operators of the search, but `maxsize` allows "
+            f"{what}, whose complexity in the operators of the search is {expression.size}, but `maxsize` is "
             f"{plan.maxsize}. Raise it, or shorten the formula."
         )
     for rule in rules:

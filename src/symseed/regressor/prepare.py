@@ -14,7 +14,7 @@ from symseed.data.magnitudes import Magnitudes
 from symseed.errors import listed, shown
 from symseed.language import Expression, Library, Row, Writer
 from symseed.language.parsing import names_in
-from symseed.language.tokens import TokenKind, constant
+from symseed.language.tokens import TokenKind
 from symseed.portfolio import PortfolioSettings
 from symseed.regressor.settings import Plan
 from symseed.space import Dimensions
@@ -53,7 +53,7 @@ class Prepared:
     scaled: Dataset
     """The samples and columns that the search uses, scaled."""
     library: Library
-    """The tokens of the search, without constants."""
+    """The tokens of the search and a constant."""
     shown_library: Library
     """The tokens of the search and a constant, with variables for the columns of the whole table."""
     test: Dataset | None = None
@@ -62,7 +62,7 @@ class Prepared:
     @property
     def writer(self) -> Writer:
         """Writer of formulas of the search."""
-        return Writer(self.library.with_constant())
+        return Writer(self.library)
 
     @property
     def has_squares(self) -> bool:
@@ -123,9 +123,9 @@ def prepare(
     columns = _most_relevant(sampled, _most_columns(plan))
     names = [sampled.names[column] for column in columns]
     data = sampled.with_samples(sampled.X[:, columns], sampled.y, sampled.weights, names).with_loss(plan.loss)
-    library = Library((*Library.of([], data.names).tokens, *plan.operators))
+    library = plan.weights.library(data.names, plan.operators)
     # A formula can only be scaled back if it may hold constants and the library can write a factor.
-    can_scale = settings.constants and Writer(library.with_constant()).has("mul")
+    can_scale = settings.constants and Writer(library).has("mul")
     units = Magnitudes.of(data) if can_scale else Magnitudes((1.0,) * len(columns), 1.0)
     return Prepared(
         plan=plan,
@@ -158,9 +158,9 @@ def library_of_texts(plan: Plan, names: Sequence[str], formulas: Sequence[str]) 
 
 def _shown_library(plan: Plan, names: Sequence[str], columns: Sequence[int]) -> Library:
     """The operators and a constant, with a variable for each name, whose values are in a column of the whole table."""
-    variables = Library.of([], names).tokens if names else ()
-    placed = [replace(token, column=column) for token, column in zip(variables, columns, strict=True)]
-    return Library((*placed, *plan.operators, constant()))
+    tokens = plan.weights.library(names, plan.operators).tokens
+    placed = [replace(token, column=column) for token, column in zip(tokens, columns, strict=False)]
+    return Library((*placed, *tokens[len(columns) :]))
 
 
 def _sampled(dataset: Dataset, seed: int) -> Dataset:

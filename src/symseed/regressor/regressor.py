@@ -68,7 +68,13 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             sigmoid expneg logabs asin acos atan sinh cosh asinh acosh atanh log2 log10 log1p expm1 cbrt erf gamma sign
             step relu floor ceil. Either list may also contain functions of arrays, such as `def bump(x): return
             np.exp(-x * x)`; `fit` tests them first.
-        maxsize: maximum number of tokens (operators, columns and constants) of a formula; None: the method's limit.
+        maxsize: maximum complexity of a formula, which is its number of tokens (operators, columns and constants)
+            unless the next three say otherwise; None: the method's limit.
+        complexity_of_operators: what operators add to the complexity of a formula, whole numbers of at least 1, such as
+            {"sin": 3, "^": 2}; 1 for those that are not named. The description length, by which a formula is selected,
+            counts an operator of complexity 3 as three tokens.
+        complexity_of_variables: the same for a column: one number, or numbers by the columns' names.
+        complexity_of_constants: the same for a fitted constant.
         constraints: maximum number of tokens in each argument of an operator; -1: no limit. {"pow": (-1, 1), "sin": 5}
             means any base, an exponent of one token, and at most five tokens inside a sine.
         nested_constraints: how often operators may occur on any path below another. {"sin": {"sin": 0, "exp": 1}}
@@ -88,7 +94,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             the errors, in nats), but a constant unless a formula is 3 nats shorter.
             "mdl": minimum description length, without that condition.
             "accuracy": smallest loss.
-            "score": highest score, where the loss falls fastest per token.
+            "score": highest score, where the loss falls fastest per step of complexity.
             "bic": least n log(loss) + k log(n), for n samples and k fitted constants.
         loss: "squared", "absolute", "huber", "logcosh", a name of another tool for these ("mse", "L1DistLoss()",
             "HuberLoss(2.5)"), or a function of y and prediction that returns the loss of each sample. Constants are
@@ -136,6 +142,9 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         binary_operators: Sequence[str | Callable[..., Any]] = _DEFAULTS.binary_operators,
         unary_operators: Sequence[str | Callable[..., Any]] = _DEFAULTS.unary_operators,
         maxsize: int | None = _DEFAULTS.maxsize,
+        complexity_of_operators: Mapping[str, int] | None = _DEFAULTS.complexity_of_operators,
+        complexity_of_variables: int | Mapping[str, int] = _DEFAULTS.complexity_of_variables,
+        complexity_of_constants: int = _DEFAULTS.complexity_of_constants,
         constraints: Mapping[str, int | Sequence[int]] | None = _DEFAULTS.constraints,
         nested_constraints: Mapping[str, Mapping[str, int]] | None = _DEFAULTS.nested_constraints,
         select_k_features: int | None = _DEFAULTS.select_k_features,
@@ -160,6 +169,9 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.binary_operators = binary_operators
         self.unary_operators = unary_operators
         self.maxsize = maxsize
+        self.complexity_of_operators = complexity_of_operators
+        self.complexity_of_variables = complexity_of_variables
+        self.complexity_of_constants = complexity_of_constants
         self.constraints = constraints
         self.nested_constraints = nested_constraints
         self.select_k_features = select_k_features
@@ -246,6 +258,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             started: time, by `time.monotonic`, from which `max_time` counts; None: now.
             screen: shows the search while it works; None: what `verbosity` says.
         """
+        plan.weights.check(data.names)
         before = self._fronts if self.warm_start and self.__sklearn_is_fitted__() else ()
         known = guesses.known(plan, data, before)
         data = data.with_test(plan.given.test_size, seed)
