@@ -46,6 +46,13 @@ from symseed.tables.options import TableOptions
     metavar="COLUMN=UNIT",
     help="Unit of a column, such as v=m/s; may be repeated.",
 )
+@click.option(
+    "--guess",
+    "guesses",
+    multiple=True,
+    metavar="FORMULA",
+    help="Formula to begin with, such as 'const*m*v^2', whose numbers are fitted; may be repeated.",
+)
 @missing_option
 @reading_options
 @click.option("--config", type=click.Path(dir_okay=False), metavar="FILE", help="TOML file of settings.")
@@ -62,6 +69,7 @@ def fit(
     drop: str | None,
     weights: str | None,
     units: tuple[str, ...],
+    guesses: tuple[str, ...],
     missing: str,
     reading: TableOptions,
     config: str | None,
@@ -97,6 +105,8 @@ def fit(
         reading=reading,
     )
     given = options.read(typed)
+    if guesses:
+        given["guesses"] = (list(guesses), f"--guess {guesses[0]}")
     if output_directory is not None:
         given["output_directory"] = (output_directory, f"--output-directory {output_directory}")
     if in_memory:

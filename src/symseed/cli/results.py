@@ -18,7 +18,7 @@ import pandas as pd
 from symseed import files, tables
 from symseed.arrays import Floats
 from symseed.cli import next_step, run_names
-from symseed.errors import SettingsError
+from symseed.errors import SettingsError, listed
 from symseed.export.source import FORMATS
 from symseed.language.tokens import TokenKind
 from symseed.regressor import front_text, settings_text
@@ -137,16 +137,22 @@ def _predicted(model: SymbolicRegressor, X: Floats, data: RunData, index: int | 
 def print_fronts(model: SymbolicRegressor, data: RunData, *, as_json: bool) -> None:
     """Print the front of every target, and the folder of the run; JSON also has the report on the table."""
     rule = model.model_selection
+    selected = model.selected_features_ if data.is_multiple else [model.selected_features_]
     if as_json:
-        records = [_record(target, front, rule) for target, front in zip(data.targets, model.fronts, strict=True)]
+        records = [
+            {**_record(target, front, rule), "columns": names}
+            for target, front, names in zip(data.targets, model.fronts, selected, strict=True)
+        ]
         table = {} if data.table is None else {"table": data.table.values()}
         click.echo(files.json_text({"run_directory": model.run_directory_, "targets": records, **table}))
         return
     width = shutil.get_terminal_size().columns if next_step.is_terminal() else None
-    for target, front in zip(data.targets, model.fronts, strict=True):
+    for target, front, names in zip(data.targets, model.fronts, selected, strict=True):
         click.echo(for_terminal(front.text(rule, width)))
         formula = f"{target} = {front.equations[front.choice(rule)]}"
         click.echo(for_terminal("\n".join(front_text.wrapped(formula, width))))
+        if len(names) < len(data.names):
+            click.echo(for_terminal(f"The search used {len(names)} of {len(data.names)} columns: {listed(names)}."))
     if model.run_directory_ is not None:
         click.echo(f"The run is in {model.run_directory_}")
 

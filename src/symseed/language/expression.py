@@ -75,6 +75,11 @@ class Expression:
         return self.library.constant_places(self.ids)
 
     @property
+    def size(self) -> int:
+        """Sum of the tokens' weights, which is the number of tokens unless a user weighs them: a front's complexity."""
+        return self.library.size(self.ids)
+
+    @property
     def complexity(self) -> int:
         """Sum of the tokens' complexities."""
         return sum(token.complexity for token in self.tokens)

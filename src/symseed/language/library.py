@@ -127,8 +127,9 @@ class Library:
         return arithmetic.log(float(len(self)))
 
     def with_constant(self) -> Library:
-        """Return this library with one fitted constant, at its end."""
-        return Library((*self._unfitted, tokens.constant()))
+        """Return this library with one fitted constant, at its end: its own, if it has one."""
+        own = self._of(TokenKind.CONSTANT) or [tokens.constant()]
+        return Library((*self._unfitted, own[0]))
 
     def without_constants(self) -> Library:
         """Return this library without fitted constants."""
@@ -147,6 +148,10 @@ class Library:
     def ids_of_kind(self, kind: TokenKind) -> list[int]:
         """Return the ids of all tokens of a kind."""
         return [i for i, token in enumerate(self.tokens) if token.kind is kind]
+
+    def size(self, ids: Sequence[int]) -> int:
+        """Return the size of a formula: the sum of its tokens' weights, which are 1 unless a user gives others."""
+        return sum(self.tokens[i].weight for i in ids)
 
     def ends(self, ids: Sequence[int]) -> list[int]:
         """Return, for each token of a prefix, one past the last place of the subtree that begins there."""

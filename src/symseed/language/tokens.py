@@ -9,7 +9,7 @@ import enum
 import math
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from symseed import _core
@@ -42,6 +42,8 @@ class Token:
     column: int = 0
     value: float = 0.0
     function: Function | None = None
+    weight: int = field(default=1, compare=False)
+    """What the token adds to the size of a formula. Two tokens that differ in it alone mean the same."""
 
     @property
     def expansion(self) -> Expansion | None:

@@ -77,15 +77,18 @@ class Writer:
 
     def power(self, column: int, exponent: int) -> Row:
         """Write a variable to a whole power of at least 1, with the fewest tokens that the library allows."""
-        variable = self.variable(column)
+        return self.raised(self.variable(column), exponent)
+
+    def raised(self, part: Row, exponent: int) -> Row:
+        """Write a part to a whole power of at least 1, with the fewest tokens that the library allows."""
         if exponent == 1:
-            return variable
+            return part
         for name, of in (("quartic", 4), ("cube", 3), ("square", 2)):
             if self.has(name) and exponent % of == 0:
-                return self.apply(name, self.power(column, exponent // of))
+                return self.apply(name, self.raised(part, exponent // of))
         if self.has("square") and exponent > 2:
-            return self.apply("mul", self.power(column, exponent - 1), variable)
-        return self.product([variable] * exponent)
+            return self.apply("mul", self.raised(part, exponent - 1), part)
+        return self.product([part] * exponent)
 
     def population(self, parts: Sequence[Row]) -> Population:
         """Return whole formulas as rows, at least one."""

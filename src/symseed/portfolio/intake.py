@@ -29,7 +29,7 @@ class IntakeSettings:
     """Which formulas are taken in, and what is done with them."""
 
     longest: int
-    """Most tokens of a formula that is taken in."""
+    """Largest size of a formula that is taken in."""
     longest_known: int
     """Most tokens of a formula that the user gave to begin with."""
     constraints: tuple[Constraint, ...]
@@ -84,7 +84,7 @@ class Intake:
 
     def take(self, rows: Sequence[Row]) -> None:
         """Fit formulas, and simplify and keep those of the shortest description."""
-        short = self.possible([row for row in dict.fromkeys(rows) if len(row) <= self._settings.longest])
+        short = self._short(rows)
         if short:
             self.charged += len(short)
             self._begins(Stage.SIMPLIFYING)
@@ -97,13 +97,18 @@ class Intake:
         legal = self._legal.violations(self._writer.population(rows)) == -1
         return [row for row, is_legal in zip(rows, legal, strict=True) if is_legal]
 
+    def _short(self, rows: Sequence[Row]) -> list[Row]:
+        """The different rows that are not too large, and that the constraints allow."""
+        size = self._writer.library.size
+        return self.possible([row for row in dict.fromkeys(rows) if size(row.ids) <= self._settings.longest])
+
     def keep(self, rows: Sequence[Row]) -> None:
-        """Judge formulas as they are, and keep those that are the best of their length."""
+        """Judge formulas as they are, and keep those that are the best of their size."""
         self.pool.add(self.possible(rows))
 
     def note(self, rows: Sequence[Row]) -> None:
-        """Judge formulas as they are, and keep those that are the best of their length for the front only."""
-        short = self.possible([row for row in dict.fromkeys(rows) if len(row) <= self._settings.longest])
+        """Judge formulas as they are, and keep those that are the best of their size for the front only."""
+        short = self._short(rows)
         begins = in_time(range(0, len(short), _FITTED_AT_ONCE), self._timer.is_late)
         for begin in begins:
             self.pool.note(judged(self._writer, short[begin : begin + _FITTED_AT_ONCE], self._dataset))

@@ -1,4 +1,4 @@
-"""The formulas found so far: the best of each length, judged by description length, and the selected one."""
+"""The formulas found so far: the best of each size, judged by description length, and the selected one."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ Kept = TypeVar("Kept")
 def pareto(
     items: Iterable[Kept], choice: Kept, formula_of: Callable[[Kept], Formula], *, least_gain: float = 0.0
 ) -> list[Kept]:
-    """Return the Pareto front: for each length the shortest description, if it errs less than all shorter formulas.
+    """Return the Pareto front: for each size the shortest description, if it errs less than all smaller formulas.
 
     Args:
         items: candidates; `formula_of` gives the formula of each.
         choice: the selected formula, which is on the front whatever its error.
-        least_gain: share of the error by which a longer formula must be better.
+        least_gain: share of the error by which a larger formula must be better.
     """
     by_size: dict[int, list[Kept]] = {}
     for item in items:
-        by_size.setdefault(len(formula_of(item).expression), []).append(item)
-    by_size[len(formula_of(choice).expression)] = [choice]
+        by_size.setdefault(formula_of(item).expression.size, []).append(item)
+    by_size[formula_of(choice).expression.size] = [choice]
     front: list[Kept] = []
     least = math.inf
     for size in sorted(by_size):
@@ -77,7 +77,7 @@ def judged(writer: Writer, rows: Sequence[Row], dataset: Dataset) -> list[Formul
 
 
 class Pool:
-    """The best formulas of each length, and the one of the shortest description.
+    """The best formulas of each size, and the one of the shortest description.
 
     Formulas that are added are material for assembly too. Formulas that are only noted are not: they fill the front.
     One of all these formulas is selected.
@@ -85,27 +85,25 @@ class Pool:
 
     def __init__(self, writer: Writer, dataset: Dataset) -> None:
         self._writer, self._dataset = writer, dataset
-        self._by_length: dict[int, Formula] = {}
-        self._noted = _OfEachLength()
+        self._by_size: dict[int, Formula] = {}
+        self._noted = _OfEachSize()
         self._number: Formula | None = None  # the best constant formula
         self._fallback: Formula | None = None
-        self._certain: tuple[Formula, bool] | None = (
-            None  # the last answer: it takes a linearisation, and is asked often
-        )
+        self._certain: tuple[Formula, bool] | None = None  # the last answer, which takes a linearisation
 
     def add(self, parts: Sequence[Row]) -> None:
-        """Judge formulas, and keep those that are the best of their length."""
+        """Judge formulas, and keep those that are the best of their size."""
         for formula in judged(self._writer, parts, self._dataset):
-            size = len(formula.expression)
-            known = self._by_length.get(size)
+            size = formula.expression.size
+            known = self._by_size.get(size)
             if known is None or formula.description < known.description:
-                self._by_length[size] = formula
+                self._by_size[size] = formula
             is_number = formula.expression.tokens[0].kind is TokenKind.CONSTANT
             if is_number and (self._number is None or formula.description < self._number.description):
                 self._number = formula
 
     def note(self, formulas: Iterable[Formula]) -> None:
-        """Keep formulas that were judged on these data for the front, if they are the best of their length.
+        """Keep formulas that were judged on these data for the front, if they are the best of their size.
 
         Formulas with a part that holds only constants are left out, since a number says the same. So are formulas with
         a constant too small for the data, which has no effect or replaces something else.
@@ -130,7 +128,7 @@ class Pool:
     @property
     def rows(self) -> tuple[Row, ...]:
         """All formulas that were added, as rows."""
-        return tuple(formula.expression.row for formula in self._by_length.values())
+        return tuple(formula.expression.row for formula in self._by_size.values())
 
     @property
     def noted(self) -> tuple[Row, ...]:
@@ -151,7 +149,7 @@ class Pool:
         A formula that was only noted must be shorter by `EVIDENCE`, and is never selected over one without an error.
         """
         noted = min(self._noted.formulas, key=_by_description, default=None)
-        formulas = list(self._by_length.values())
+        formulas = list(self._by_size.values())
         if not formulas:
             return self._fallback if noted is None else noted
         if self._number is not None:
@@ -164,7 +162,7 @@ class Pool:
 
     def shortest(self, count: int) -> list[Formula]:
         """Return the `count` formulas of the shortest description among those that were added."""
-        return sorted(self._by_length.values(), key=lambda formula: formula.description)[:count]
+        return sorted(self._by_size.values(), key=lambda formula: formula.description)[:count]
 
     def front(self) -> tuple[Formula, ...]:
         """Return the Pareto front, with the selected formula on it.
@@ -176,17 +174,17 @@ class Pool:
         if best is None or not self._all:
             return ()
         longer = (formula for formula in self._noted.formulas if formula.description >= best.description)
-        formulas = [*self._by_length.values(), *longer]
+        formulas = [*self._by_size.values(), *longer]
         useful = [formula for formula in formulas if number is None or formula.mean_square < number.mean_square]
         return tuple(pareto([*useful, *([] if number is None else [number])], best, _itself))
 
     def noted_on_front(self) -> list[Formula]:
         """Return the formulas of the front that were only noted."""
-        return [formula for formula in self.front() if formula not in self._by_length.values()]
+        return [formula for formula in self.front() if formula not in self._by_size.values()]
 
     @property
     def _all(self) -> list[Formula]:
-        return [*self._by_length.values(), *self._noted.formulas]
+        return [*self._by_size.values(), *self._noted.formulas]
 
     @property
     def is_exact(self) -> bool:
@@ -225,15 +223,15 @@ def _itself(formula: Formula) -> Formula:
     return formula
 
 
-def best_of_each_length(formulas: Iterable[Formula]) -> tuple[Row, ...]:
-    """Return, for each length, the formula of the shortest description and the formula of the smallest error."""
-    best = _OfEachLength()
+def best_of_each_size(formulas: Iterable[Formula]) -> tuple[Row, ...]:
+    """Return, for each size, the formula of the shortest description and the formula of the smallest error."""
+    best = _OfEachSize()
     best.add(formulas)
     return best.rows
 
 
-class _OfEachLength:
-    """Keeps, for each length, the formula of the shortest description and the formula of the smallest error."""
+class _OfEachSize:
+    """Keeps, for each size, the formula of the shortest description and the formula of the smallest error."""
 
     def __init__(self) -> None:
         self._shortest: dict[int, Formula] = {}
@@ -242,14 +240,14 @@ class _OfEachLength:
     def add(self, formulas: Iterable[Formula]) -> None:
         for formula in formulas:
             for known, rank in ((self._shortest, _by_description), (self._nearest, _by_error)):
-                size = len(formula.expression)
+                size = formula.expression.size
                 if size not in known or rank(formula) < rank(known[size]):
                     known[size] = formula
 
     def remove(self, formula: Formula) -> None:
         for known in (self._shortest, self._nearest):
-            if known.get(len(formula.expression)) == formula:
-                del known[len(formula.expression)]
+            if known.get(formula.expression.size) == formula:
+                del known[formula.expression.size]
 
     @property
     def formulas(self) -> list[Formula]:

@@ -22,7 +22,7 @@ from symseed.data import Dataset
 from symseed.errors import DataError
 from symseed.language import Expression, Library, Row, Writer
 from symseed.portfolio.intake import Intake, IntakeSettings
-from symseed.portfolio.pool import Formula, best_of_each_length
+from symseed.portfolio.pool import Formula, best_of_each_size
 from symseed.portfolio.progress import Activity, Stage, Turn, announcer
 from symseed.portfolio.record import TurnRecord
 from symseed.portfolio.settings import PortfolioSettings
@@ -143,7 +143,7 @@ class Portfolio:
         if self._settings.constants:
             self._intake.keep([constant])
         self._intake.pool.fall_back_on(constant)
-        known = self._intake.possible([row for row in map(self._writer.row, self._known) if row is not None])
+        known = self._known_rows
         if known:
             rows = fitted(self._writer.population(known), self._dataset).rows
             self._intake.pool.add(self._record.found(rows, Part.KNOWN))
@@ -194,12 +194,12 @@ class Portfolio:
         ranked = self.tracks.ranked()
         found = [formula.expression.row for formulas in ranked for formula in formulas[: self._settings.parts]]
         self._intake.take(found)
-        self._intake.note(best_of_each_length(itertools.chain.from_iterable(ranked)))
+        self._intake.note(best_of_each_size(itertools.chain.from_iterable(ranked)))
         return found
 
     def finish(self) -> None:
         """Note the best formula of each length that the searches have found, then fit the constants of the front."""
-        self._intake.note(best_of_each_length(itertools.chain.from_iterable(self.tracks.ranked())))
+        self._intake.note(best_of_each_size(itertools.chain.from_iterable(self.tracks.ranked())))
         self._intake.polish()
 
     def is_late(self) -> bool:
@@ -212,6 +212,7 @@ class Portfolio:
         if index == 0:
             if self.best is None:
                 self.begin()
+            self._intake.take(self._record.found(self._known_rows, Part.KNOWN))
             self._assembler = self._assembler_of(is_enlarged=False)
             if self._assembler is not None:
                 made = self._assembler.first() or self._assembler.polynomials()
@@ -292,6 +293,11 @@ class Portfolio:
         """Whether a limit is reached; a track asks after each of its rounds."""
         self.begins(Stage.SEARCHING)
         return self.tracks.common.timer.spent(self._charged) is not None
+
+    @property
+    def _known_rows(self) -> list[Row]:
+        """The formulas to begin with that can be written here, and that the constraints allow."""
+        return self._intake.possible([row for row in map(self._writer.row, self._known) if row is not None])
 
     @property
     def _charged(self) -> int:

@@ -15,7 +15,7 @@ from symseed.language import Expression
 from symseed.portfolio import Activity, Moment, Stage
 from symseed.regressor import screens
 from symseed.regressor.front import EquationFront
-from symseed.regressor.prepare import Prepared, prepare
+from symseed.regressor.prepare import Prepared, chosen_columns, prepare
 from symseed.regressor.run import Run
 from symseed.regressor.run_data import RunData
 from symseed.regressor.settings import Callback, Plan
@@ -71,6 +71,14 @@ class Outcome:
     fronts: tuple[EquationFront, ...]
     histories: tuple[tuple[Moment, ...], ...]
     is_interrupted: bool
+    selected: tuple[tuple[str, ...], ...]
+    """Names of the columns that the search for each target used."""
+
+
+def chosen_names(plan: Plan, data: RunData, seed: int, output: int) -> tuple[str, ...]:
+    """Return the names of the columns that the search for a target uses; `seed` is that of the fit."""
+    target = derived(seed, Stream.TARGET, output)
+    return tuple(data.names[column] for column in chosen_columns(plan, data.dataset(output), seed=target))
 
 
 def search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
@@ -94,14 +102,17 @@ def _search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
     clock = _Clock(fit.plan.max_time, fit.started)
     histories = [_History([] if fit.run is None else fit.run.log.history(output)) for output in range(count)]
     found: list[EquationFront] = []
+    selected: list[tuple[str, ...]] = []
     is_interrupted = False
 
     def outcome(*more: EquationFront, is_interrupted: bool) -> Outcome:
-        return Outcome((*found, *more), tuple(history.moments for history in histories), is_interrupted)
+        moments = tuple(history.moments for history in histories)
+        return Outcome((*found, *more), moments, is_interrupted, tuple(selected))
 
     for output in range(count):
         if output in fit.done:
             found.append(fit.done[output])
+            selected.append(chosen_names(fit.plan, fit.data, fit.seed, output))
             continue
         dataset, seed = fit.data.dataset(output), derived(fit.seed, Stream.TARGET, output)
         deadline = clock.share(count - output)
@@ -110,6 +121,7 @@ def _search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
         if tell is not None:
             tell(Activity(Stage.PREPARING, 0.0, 0, Budget(fit.plan.max_evals, fit.plan.max_time)))
         prepared = prepare(fit.plan, dataset, seed=seed, dimensions=dimensions, test=test)
+        selected.append(prepared.data.names)
         watch = _watched([histories[output], *_callbacks(fit)])
         search = TargetSearch(
             prepared, output=output, deadline=deadline, known=fit.known[output], watch=watch, tell=tell

@@ -54,7 +54,7 @@ class Equation:
     loss: float
     """Weighted mean of the squared errors, or other losses, of `predict` on the data that were fitted."""
     score: float
-    """Decrease of log(loss) per additional token, compared with the formula before; 0 for the first."""
+    """Decrease of log(loss) per step of complexity, compared with the formula before; 0 for the first."""
     text: str
     """The formula as people read it: with the digits that the data determine (`export/shown.py`)."""
     test_loss: float | None = None
@@ -82,8 +82,8 @@ class Equation:
 
     @property
     def complexity(self) -> int:
-        """Number of tokens."""
-        return len(self.formula.expression)
+        """Number of tokens, or the sum of their weights where the fit was given some."""
+        return self.formula.expression.size
 
     @property
     def description(self) -> float:
@@ -146,7 +146,7 @@ class EquationFront:
         scores = [0.0]
         for before, after in itertools.pairwise(candidate.formula for candidate in kept):
             fall = _log(before.mean_square, rounding) - _log(after.mean_square, rounding)
-            scores.append(fall / (len(after.expression) - len(before.expression)))
+            scores.append(fall / (after.expression.size - before.expression.size))
         equations = tuple(
             Equation(
                 item.formula,

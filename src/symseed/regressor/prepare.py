@@ -11,15 +11,17 @@ import numpy as np
 from symseed.assembly import probes
 from symseed.data import Dataset
 from symseed.data.magnitudes import Magnitudes
+from symseed.errors import listed, shown
 from symseed.language import Expression, Library, Row, Writer
 from symseed.language.parsing import names_in
-from symseed.language.tokens import constant
+from symseed.language.tokens import TokenKind
 from symseed.portfolio import PortfolioSettings
 from symseed.regressor.settings import Plan
 from symseed.space import Dimensions
 
 MOST_COLUMNS = 64
-"""Most columns that a search uses: those that each explain most of y alone. Chosen by hand."""
+"""Most columns that a search uses, even if `select_k_features` is larger: those that each explain most of y alone.
+Chosen by hand."""
 MOST_ROWS = 10_000
 """Most samples that a search uses, drawn at random; its formulas are fitted and judged on all. Chosen by hand."""
 
@@ -51,7 +53,7 @@ class Prepared:
     scaled: Dataset
     """The samples and columns that the search uses, scaled."""
     library: Library
-    """The tokens of the search, without constants."""
+    """The tokens of the search and a constant."""
     shown_library: Library
     """The tokens of the search and a constant, with variables for the columns of the whole table."""
     test: Dataset | None = None
@@ -60,7 +62,7 @@ class Prepared:
     @property
     def writer(self) -> Writer:
         """Writer of formulas of the search."""
-        return Writer(self.library.with_constant())
+        return Writer(self.library)
 
     @property
     def has_squares(self) -> bool:
@@ -85,7 +87,22 @@ class Prepared:
         """Return the user's formulas for scaled data; formulas with tokens that the search lacks are left out."""
         writer, back = self.writer, self.units.inverse
         rows: list[Row] = [row for row in map(writer.row, known) if row is not None]
+        self._warn_of_lost(known)
         return [Expression(writer.library, next(back.restored(writer, row))) for row in rows]
+
+    def _warn_of_lost(self, known: Sequence[Expression]) -> None:
+        """Say which formula cannot be begun with, because a column of it was not chosen."""
+        for formula in known:
+            used = dict.fromkeys(token.name for token in formula.tokens if token.kind is TokenKind.VARIABLE)
+            lost = [name for name in used if name not in self.data.names]
+            if lost:
+                warnings.warn(
+                    f"The search does not begin with `{shown(formula)}`, because {listed(lost)} is not among the "
+                    f"{len(self.columns)} columns that were chosen. Raise `select_k_features`, or leave other columns "
+                    "out.",
+                    UserWarning,
+                    stacklevel=_CALLER + 1,
+                )
 
 
 def prepare(
@@ -102,12 +119,13 @@ def prepare(
     if dimensions is not None:
         settings = replace(settings, constraints=(*settings.constraints, dimensions))
     sampled = _distinct(_sampled(dataset, seed))
-    columns = _most_relevant(sampled)
+    _warn_of_columns(plan, sampled.X.shape[1])
+    columns = _most_relevant(sampled, _most_columns(plan))
     names = [sampled.names[column] for column in columns]
     data = sampled.with_samples(sampled.X[:, columns], sampled.y, sampled.weights, names).with_loss(plan.loss)
-    library = Library((*Library.of([], data.names).tokens, *plan.operators))
+    library = plan.weights.library(data.names, plan.operators)
     # A formula can only be scaled back if it may hold constants and the library can write a factor.
-    can_scale = settings.constants and Writer(library.with_constant()).has("mul")
+    can_scale = settings.constants and Writer(library).has("mul")
     units = Magnitudes.of(data) if can_scale else Magnitudes((1.0,) * len(columns), 1.0)
     return Prepared(
         plan=plan,
@@ -140,9 +158,9 @@ def library_of_texts(plan: Plan, names: Sequence[str], formulas: Sequence[str]) 
 
 def _shown_library(plan: Plan, names: Sequence[str], columns: Sequence[int]) -> Library:
     """The operators and a constant, with a variable for each name, whose values are in a column of the whole table."""
-    variables = Library.of([], names).tokens if names else ()
-    placed = [replace(token, column=column) for token, column in zip(variables, columns, strict=True)]
-    return Library((*placed, *plan.operators, constant()))
+    tokens = plan.weights.library(names, plan.operators).tokens
+    placed = [replace(token, column=column) for token, column in zip(tokens, columns, strict=False)]
+    return Library((*placed, *tokens[len(columns) :]))
 
 
 def _sampled(dataset: Dataset, seed: int) -> Dataset:
@@ -169,16 +187,37 @@ def _distinct(dataset: Dataset) -> Dataset:
     return dataset.with_samples(X[begins], y[begins], np.add.reduceat(weights, begins))
 
 
-def _most_relevant(dataset: Dataset) -> list[int]:
-    """The columns that a search uses, in their own order."""
+def chosen_columns(plan: Plan, dataset: Dataset, *, seed: int) -> list[int]:
+    """Return the columns that the search for a target uses, in their own order.
+
+    Args:
+        dataset: all samples, as `prepare` takes them.
+        seed: the seed of the target.
+    """
     count = dataset.X.shape[1]
-    if count <= MOST_COLUMNS:
+    if count <= _most_columns(plan):
         return list(range(count))
-    chosen = np.sort(np.argsort(-probes.relevance(dataset), kind="stable")[:MOST_COLUMNS])
-    warnings.warn(
-        f"`X` has {count} columns, but a search uses at most {MOST_COLUMNS}: those that explain most of y alone. To "
-        "choose them yourself, leave columns out.",
-        UserWarning,
-        stacklevel=_CALLER,
-    )
+    return _most_relevant(_distinct(dataset.counted().sampled(MOST_ROWS, seed)), _most_columns(plan))
+
+
+def _most_columns(plan: Plan) -> int:
+    return MOST_COLUMNS if plan.most_columns is None else min(plan.most_columns, MOST_COLUMNS)
+
+
+def _most_relevant(sampled: Dataset, most: int) -> list[int]:
+    """The columns that each explain most of y alone, in their own order."""
+    if sampled.X.shape[1] <= most:
+        return list(range(sampled.X.shape[1]))
+    chosen = np.sort(np.argsort(-probes.relevance(sampled), kind="stable")[:most])
     return [int(column) for column in chosen]
+
+
+def _warn_of_columns(plan: Plan, count: int) -> None:
+    """Say that columns are left out, unless the user asked for it."""
+    if count > MOST_COLUMNS and (plan.most_columns is None or plan.most_columns > MOST_COLUMNS):
+        warnings.warn(
+            f"`X` has {count} columns, but a search uses at most {MOST_COLUMNS}: those that explain most of y alone. "
+            "To choose them yourself, leave columns out, or set `select_k_features`.",
+            UserWarning,
+            stacklevel=_CALLER,
+        )

@@ -21,8 +21,8 @@ from symseed.arrays import Floats
 from symseed.data import frames
 from symseed.errors import DataError, SettingsError, check_between
 from symseed.export import to_numpy, to_onnx, to_sympy, to_torch
-from symseed.language import Expression
-from symseed.regressor.fitting import Fit, Outcome, Screen, search_targets
+from symseed.regressor import guesses
+from symseed.regressor.fitting import Fit, Outcome, Screen, chosen_names, search_targets
 from symseed.regressor.front import TABLE, Equation, EquationFront
 from symseed.regressor.run import Run
 from symseed.regressor.run_data import RunData, checked_weights
@@ -68,11 +68,19 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             sigmoid expneg logabs asin acos atan sinh cosh asinh acosh atanh log2 log10 log1p expm1 cbrt erf gamma sign
             step relu floor ceil. Either list may also contain functions of arrays, such as `def bump(x): return
             np.exp(-x * x)`; `fit` tests them first.
-        maxsize: maximum number of tokens (operators, columns and constants) of a formula; None: the method's limit.
+        maxsize: maximum complexity of a formula, which is its number of tokens (operators, columns and constants)
+            unless the next three say otherwise; None: the method's limit.
+        complexity_of_operators: what operators add to the complexity of a formula, whole numbers of at least 1, such as
+            {"sin": 3, "^": 2}; 1 for those that are not named. The description length, by which a formula is selected,
+            counts an operator of complexity 3 as three tokens.
+        complexity_of_variables: the same for a column: one number, or numbers by the columns' names.
+        complexity_of_constants: the same for a fitted constant.
         constraints: maximum number of tokens in each argument of an operator; -1: no limit. {"pow": (-1, 1), "sin": 5}
             means any base, an exponent of one token, and at most five tokens inside a sine.
         nested_constraints: how often operators may occur on any path below another. {"sin": {"sin": 0, "exp": 1}}
             means no sine inside a sine, and at most one exponential.
+        select_k_features: number of columns that the search uses for each target: those that each explain most of it
+            alone (`selected_features_`). None: all of them, up to 64.
         max_evals: maximum number of formulas to try for each target; None: the method's limit.
         max_time: maximum number of seconds, for all targets together; None: no limit but `max_evals`. With a limit in
             seconds the answer depends on the machine; with a limit in formulas alone it does not.
@@ -86,7 +94,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             the errors, in nats), but a constant unless a formula is 3 nats shorter.
             "mdl": minimum description length, without that condition.
             "accuracy": smallest loss.
-            "score": highest score, where the loss falls fastest per token.
+            "score": highest score, where the loss falls fastest per step of complexity.
             "bic": least n log(loss) + k log(n), for n samples and k fitted constants.
         loss: "squared", "absolute", "huber", "logcosh", a name of another tool for these ("mse", "L1DistLoss()",
             "HuberLoss(2.5)"), or a function of y and prediction that returns the loss of each sample. Constants are
@@ -96,6 +104,9 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         n_jobs: number of threads that score formulas; -1: one for each core. The answer does not depend on it.
         random_state: the seed, a NumPy RandomState, or None for a new seed in each fit.
         warm_start: whether `fit` begins with the formulas of the previous fit.
+        guesses: formulas that the search begins with, as texts such as ["const * x1 ^ 2 + x2"]; their numbers, and
+            `const`, which begins at 1, are fitted. For several targets, a list of such lists, or one list for all of
+            them. None: none.
         verbosity: what is shown while `fit` works. None: in a notebook a display that updates in place, elsewhere
             nothing. 0: nothing. 1: the display in a notebook, elsewhere a line on stderr whenever the selected formula
             changes.
@@ -120,6 +131,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         interrupted_: whether Ctrl-C ended it; the formulas are then the best so far.
         run_directory_: the run's folder; None if nothing is written to disk.
         nout_: number of targets.
+        selected_features_: names of the columns that the search used, or a list of such lists.
         n_features_in_, feature_names_in_: as in all estimators of scikit-learn.
     """
 
@@ -130,8 +142,12 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         binary_operators: Sequence[str | Callable[..., Any]] = _DEFAULTS.binary_operators,
         unary_operators: Sequence[str | Callable[..., Any]] = _DEFAULTS.unary_operators,
         maxsize: int | None = _DEFAULTS.maxsize,
+        complexity_of_operators: Mapping[str, int] | None = _DEFAULTS.complexity_of_operators,
+        complexity_of_variables: int | Mapping[str, int] = _DEFAULTS.complexity_of_variables,
+        complexity_of_constants: int = _DEFAULTS.complexity_of_constants,
         constraints: Mapping[str, int | Sequence[int]] | None = _DEFAULTS.constraints,
         nested_constraints: Mapping[str, Mapping[str, int]] | None = _DEFAULTS.nested_constraints,
+        select_k_features: int | None = _DEFAULTS.select_k_features,
         max_evals: int | None = _DEFAULTS.max_evals,
         max_time: float | None = _DEFAULTS.max_time,
         early_stop_condition: EarlyStop | None = _DEFAULTS.early_stop_condition,
@@ -142,6 +158,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         n_jobs: int | None = _DEFAULTS.n_jobs,
         random_state: int | np.random.RandomState | None = _DEFAULTS.random_state,
         warm_start: bool = _DEFAULTS.warm_start,
+        guesses: Sequence[str] | Sequence[Sequence[str]] | None = _DEFAULTS.guesses,
         verbosity: int | None = _DEFAULTS.verbosity,
         output_directory: str | os.PathLike[str] | None = _DEFAULTS.output_directory,
         method: str = _DEFAULTS.method,
@@ -152,8 +169,12 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.binary_operators = binary_operators
         self.unary_operators = unary_operators
         self.maxsize = maxsize
+        self.complexity_of_operators = complexity_of_operators
+        self.complexity_of_variables = complexity_of_variables
+        self.complexity_of_constants = complexity_of_constants
         self.constraints = constraints
         self.nested_constraints = nested_constraints
+        self.select_k_features = select_k_features
         self.max_evals = max_evals
         self.max_time = max_time
         self.early_stop_condition = early_stop_condition
@@ -164,6 +185,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.warm_start = warm_start
+        self.guesses = guesses
         self.verbosity = verbosity
         self.output_directory = output_directory
         self.method = method
@@ -236,7 +258,9 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             started: time, by `time.monotonic`, from which `max_time` counts; None: now.
             screen: shows the search while it works; None: what `verbosity` says.
         """
-        known = self._known(data.names, data.y.shape[1])
+        plan.weights.check(data.names)
+        before = self._fronts if self.warm_start and self.__sklearn_is_fitted__() else ()
+        known = guesses.known(plan, data, before)
         data = data.with_test(plan.given.test_size, seed)
         run = None
         if plan.given.output_directory is not None:
@@ -260,14 +284,20 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             DataError: if the folder does not hold a run, or the run has no formulas yet.
         """
         run = Run.read(Path(run_directory), is_to_search=False, **functions)
-        found = run.found(run.settings.plan())
+        plan = run.settings.plan()
+        found = run.found(plan)
         if len(found) < run.data.y.shape[1]:
             raise DataError(
                 f"`{run_directory}` must have formulas for every target, but some have none yet. Resume the run."
             )
         fronts = [item.front for _, item in sorted(found.items())]
         histories = tuple(tuple(run.log.history(output)) for output in range(len(fronts)))
-        outcome = Outcome(tuple(fronts), histories, not all(item.is_final for item in found.values()))
+        outcome = Outcome(
+            tuple(fronts),
+            histories,
+            not all(item.is_final for item in found.values()),
+            tuple(chosen_names(plan, run.data, run.seed, output) for output in range(len(fronts))),
+        )
         out = cls._of(run)
         out._take(run.data, run.labels, outcome, folder=run.folder)
         return out
@@ -296,8 +326,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         is_longer = any(name in changes for name in LIMITS)
         done = {} if is_longer else {output: item.front for output, item in found.items() if item.is_final}
         run.lock()
-        known = [[Expression.parse(text, run.library(plan, formulas)) for text in formulas] for formulas in run.known]
-        out._fit(Fit(plan, run.data, run.seed, known, run, done=done, screen=screen), run.labels)
+        out._fit(Fit(plan, run.data, run.seed, run.known_formulas(plan), run, done=done, screen=screen), run.labels)
         return out
 
     @classmethod
@@ -323,20 +352,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.interrupted_ = outcome.is_interrupted
         self.run_directory_ = None if folder is None else str(folder)
         self.nout_ = len(outcome.fronts)
-
-    def _known(self, names: tuple[str, ...], outputs: int) -> list[list[Expression]]:
-        """The formulas that a warm start begins with, for each target."""
-        if not self.warm_start or not self.__sklearn_is_fitted__() or len(self._fronts) != outputs:
-            return [[] for _ in range(outputs)]
-        own = dict(zip(names, range(len(names)), strict=True))
-        return [
-            [
-                equation.expression
-                for equation in front.equations
-                if all(own.get(token.name) == token.column for token in equation.expression.library.variables)
-            ]
-            for front in self._fronts
-        ]
+        self.selected_features_: Any = self._one_or_list([list(names) for names in outcome.selected])
 
     # --- Results -----------------------------------------------------------------------------------------------------
 

@@ -79,7 +79,7 @@ class Restorer:
             candidates += judge.candidates(best.formula.expression.row, rows[0], is_late, is_thorough=True)
         if done < len(rows) and reason is not StopReason.INTERRUPTED:
             _warn_of_time(done, len(rows), len(self._prepared.whole))
-        fitting = [item for item in candidates if len(item.formula.expression) <= self._prepared.plan.maxsize]
+        fitting = [item for item in candidates if item.formula.expression.size <= self._prepared.plan.maxsize]
         return EquationFront.of(
             fitting or candidates,
             reason,

@@ -24,7 +24,7 @@ import numpy as np
 
 from symseed import files
 from symseed.errors import DataError, SettingsError
-from symseed.language import Library
+from symseed.language import Expression, Library
 from symseed.regressor import front_file, run_config
 from symseed.regressor.checkpoints import Checkpoints
 from symseed.regressor.front import EquationFront
@@ -188,6 +188,10 @@ class Run:
     def library(self, plan: Plan, formulas: Sequence[str]) -> Library:
         """Return the tokens of some of the run's formulas; if there are many columns, only those in the formulas."""
         return library_of_texts(plan, self.data.names, formulas)
+
+    def known_formulas(self, plan: Plan) -> list[list[Expression]]:
+        """Return the formulas that the run began with, for each target."""
+        return [[Expression.parse(text, self.library(plan, texts)) for text in texts] for texts in self.known]
 
     def found(self, plan: Plan) -> dict[int, SavedFront]:
         """Return the fronts on disk, by target.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import numbers
 import os
@@ -16,15 +15,15 @@ import numpy as np
 from symseed import methods
 from symseed.data.losses import Loss
 from symseed.errors import SettingsError
-from symseed.language.hints import operator_hint
-from symseed.language.tokens import ALIASES, FAMILIES, OPERATORS, Token, custom
+from symseed.language.tokens import Token
 from symseed.methods import Method
 from symseed.portfolio.settings import PortfolioSettings
 from symseed.portfolio.track import Track
-from symseed.regressor import elsewhere
+from symseed.regressor import elsewhere, operators
+from symseed.regressor.checks import checked, real, whole
 from symseed.regressor.front import check_rule
+from symseed.regressor.weights import Weights
 from symseed.search import changes
-from symseed.space.constraints import ArgumentSizes, Constraint, Nesting
 
 EarlyStop: TypeAlias = float | Callable[[float, int], bool]
 Callback: TypeAlias = Callable[[Any], object]
@@ -44,8 +43,12 @@ class Settings:
     binary_operators: Sequence[str | Callable[..., Any]] = ("+", "-", "*", "/")
     unary_operators: Sequence[str | Callable[..., Any]] = ("sqrt", "square", "exp", "log", "sin", "cos")
     maxsize: int | None = None
+    complexity_of_operators: Mapping[str, int] | None = None
+    complexity_of_variables: int | Mapping[str, int] = 1
+    complexity_of_constants: int = 1
     constraints: Mapping[str, int | Sequence[int]] | None = None
     nested_constraints: Mapping[str, Mapping[str, int]] | None = None
+    select_k_features: int | None = None
     max_evals: int | None = None
     max_time: float | None = 60.0
     early_stop_condition: EarlyStop | None = None
@@ -56,6 +59,7 @@ class Settings:
     n_jobs: int | None = None
     random_state: Any = None
     warm_start: bool = False
+    guesses: Sequence[str] | Sequence[Sequence[str]] | None = None
     verbosity: int | None = None
     output_directory: str | os.PathLike[str] | None = None
     method: str = "default"
@@ -78,66 +82,76 @@ class Settings:
             SettingsError: naming the setting that is out of range.
         """
         check_rule(self.model_selection)
-        method = methods.get(_checked(self.method, "method", str, "the name of a method"))
-        operators = _operators(self.binary_operators, "binary_operators", 2)
-        operators += _operators(self.unary_operators, "unary_operators", 1)
-        if not operators:
-            raise SettingsError("A formula needs an operator, but `binary_operators` and `unary_operators` are empty.")
+        method = methods.get(checked(self.method, "method", str, "the name of a method"))
+        tokens = self._operators()
         settings = self._searches(method)
         longest = max(track.max_length for track in settings.tracks)
-        maxsize = longest if self.maxsize is None else _whole(self.maxsize, "maxsize", 1)
+        maxsize = longest if self.maxsize is None else whole(self.maxsize, "maxsize", 1)
         max_time = self.max_time
-        if max_time is not None and not _real(max_time, "max_time") > 0.0:
+        if max_time is not None and not real(max_time, "max_time") > 0.0:
             raise SettingsError(f"`max_time` must be above 0 seconds, but it is {max_time}.")
         condition = self.early_stop_condition
         if condition is not None and not callable(condition):
-            _real(condition, "early_stop_condition")
-        jobs = 1 if self.n_jobs is None else _whole(self.n_jobs, "n_jobs", -math.inf)
+            real(condition, "early_stop_condition")
+        jobs = 1 if self.n_jobs is None else whole(self.n_jobs, "n_jobs", -math.inf)
         if jobs == 0:
             raise SettingsError("`n_jobs` must be at least 1, or -1 for all cores, but it is 0.")
-        _checked(self.warm_start, "warm_start", (bool, np.bool_), "true or false")
+        checked(self.warm_start, "warm_start", (bool, np.bool_), "true or false")
         _check_seed(self.random_state)
         _check_test_size(self.test_size, is_warm=bool(self.warm_start))
         if self.output_directory is not None:
-            _checked(self.output_directory, "output_directory", (str, os.PathLike), "the path of a folder")
+            checked(self.output_directory, "output_directory", (str, os.PathLike), "the path of a folder")
         return Plan(
             given=self,
             method=method,
             settings=replace(
                 settings.with_max_length(maxsize),
                 constraints=(
-                    *_sizes(self.constraints, operators),
-                    *_nestings(self.nested_constraints, operators),
+                    *operators.sizes(self.constraints, tokens),
+                    *operators.nestings(self.nested_constraints, tokens),
                 ),
             ),
-            operators=operators,
+            operators=tokens,
+            weights=Weights.of(self.complexity_of_variables, self.complexity_of_constants),
             loss=_loss(self.loss),
             maxsize=maxsize,
-            max_evals=method.budget.expressions if self.max_evals is None else _whole(self.max_evals, "max_evals", 1),
+            max_evals=method.budget.expressions if self.max_evals is None else whole(self.max_evals, "max_evals", 1),
             max_time=None if max_time is None or math.isinf(max_time) else float(max_time),
             early_stop=condition,
             patience=self._patience(method),
             threads=min(joblib.effective_n_jobs(jobs), 1024),
-            verbosity=None if self.verbosity is None else _whole(self.verbosity, "verbosity", 0),
+            verbosity=None if self.verbosity is None else whole(self.verbosity, "verbosity", 0),
             callback=self._callback(),
+            guesses=_guesses(self.guesses),
+            most_columns=None
+            if self.select_k_features is None
+            else whole(self.select_k_features, "select_k_features", 1),
         )
+
+    def _operators(self) -> tuple[Token, ...]:
+        """The operators, each with its complexity."""
+        tokens = operators.read(self.binary_operators, "binary_operators", 2)
+        tokens += operators.read(self.unary_operators, "unary_operators", 1)
+        if not tokens:
+            raise SettingsError("A formula needs an operator, but `binary_operators` and `unary_operators` are empty.")
+        return operators.weighed(self.complexity_of_operators, tokens)
 
     def _searches(self, method: Method) -> PortfolioSettings:
         """The method's searches, with the user's changes."""
         if self.constants is not None:
-            _checked(self.constants, "constants", (bool, np.bool_), "true, false or None")
+            checked(self.constants, "constants", (bool, np.bool_), "true, false or None")
         settings = method.portfolio or _alone(method, constants=bool(self.constants))
         if self.constants is not None and not self.constants:
             settings = settings.without_constants()
         if self.method_settings is None:
             return settings
-        given = _checked(self.method_settings, "method_settings", Mapping, "a mapping from names of settings to values")
+        given = checked(self.method_settings, "method_settings", Mapping, "a mapping from names of settings to values")
         return settings.with_search_settings(changes.flattened(given))
 
     def _patience(self, method: Method) -> int | None:
         if self.patience == "auto":
             return None if method.portfolio is None else _PATIENCE
-        return None if self.patience is None else _whole(self.patience, "patience", 1)
+        return None if self.patience is None else whole(self.patience, "patience", 1)
 
     def _callback(self) -> Callback | None:
         if self.callback is not None and not callable(self.callback):
@@ -160,6 +174,8 @@ class Plan:
     method: Method
     settings: PortfolioSettings
     operators: tuple[Token, ...]
+    weights: Weights
+    """The complexities of columns and constants; operators have their own."""
     loss: Loss | None
     """The loss; None: squared errors."""
     maxsize: int
@@ -172,6 +188,10 @@ class Plan:
     """None: a display in a notebook, nothing elsewhere."""
     callback: Callback | None = None
     """Called after every turn."""
+    guesses: tuple[tuple[str, ...], ...] = ()
+    """Formulas to begin with, for each target; one tuple alone is for every target."""
+    most_columns: int | None = None
+    """Number of columns that the search uses; None: as many as it can."""
 
 
 def _alone(method: Method, *, constants: bool) -> PortfolioSettings:
@@ -198,25 +218,6 @@ def suggestion(name: str) -> str:
     return elsewhere.suggestion(name, NAMES)
 
 
-def _checked(value: Any, name: str, kind: type | tuple[type, ...], what: str) -> Any:
-    if not isinstance(value, kind):
-        raise SettingsError(f"`{name}` must be {what}, but it is {value!r}.")
-    return value
-
-
-def _whole(value: Any, name: str, least: float) -> int:
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
-        bound = "" if math.isinf(least) else f" of at least {int(least)}"
-        raise SettingsError(f"`{name}` must be a whole number{bound}, but it is {value!r}.")
-    return int(value)
-
-
-def _real(value: Any, name: str) -> float:
-    if not isinstance(value, numbers.Real) or isinstance(value, bool) or math.isnan(value):
-        raise SettingsError(f"`{name}` must be a number, but it is {value!r}.")
-    return float(value)
-
-
 def _check_seed(value: Any) -> None:
     """Refuse, with a message, every value that scikit-learn's `check_random_state` refuses."""
     is_seed = isinstance(value, numbers.Integral) and 0 <= int(value) < 2**32
@@ -241,79 +242,22 @@ def _check_test_size(value: Any, *, is_warm: bool) -> None:
         )
 
 
-def _sizes(given: Any, operators: Sequence[Token]) -> list[Constraint]:
-    """Sizes of arguments by operator: one number for an operator of one argument, two for one of two."""
-    out: list[Constraint] = []
-    for name, sizes in _mapping(given, "constraints").items():
-        token = _one_of(name, operators, "constraints")
-        each = [sizes] if isinstance(sizes, numbers.Integral) else sizes
-        is_right = isinstance(each, (list, tuple)) and len(each) == token.arity
-        if not is_right or not all(isinstance(size, (int, np.integer)) and (size == -1 or size >= 1) for size in each):
-            what = "a whole number" if token.arity == 1 else f"{token.arity} whole numbers"
-            raise SettingsError(
-                f"`constraints` of `{name}` must be {what} of tokens, at least 1 or -1 for no limit, but it is "
-                f"{sizes!r}."
-            )
-        out.append(ArgumentSizes(token.name, tuple(int(size) for size in each)))
-    return out
-
-
-def _nestings(given: Any, operators: Sequence[Token]) -> list[Constraint]:
-    """Limits on nesting, by the outer and then by the inner operator."""
-    out: list[Constraint] = []
-    for name, limits in _mapping(given, "nested_constraints").items():
-        outer = _one_of(name, operators, "nested_constraints")
-        for inner_name, most in _mapping(limits, f"nested_constraints` of `{name}").items():
-            inner = _one_of(inner_name, operators, "nested_constraints")
-            out.append(Nesting(outer.name, inner.name, _whole(most, f"nested_constraints` of `{name}", 0)))
-    return out
-
-
-def _mapping(given: Any, name: str) -> Mapping[Any, Any]:
+def _guesses(given: Any) -> tuple[tuple[str, ...], ...]:
+    """The texts of formulas for each target; one list alone is for every target."""
     if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise SettingsError(f"`{name}` must be a mapping from names of operators, but it is {given!r}.")
-    return given
-
-
-def _one_of(name: Any, operators: Sequence[Token], argument: str) -> Token:
-    known = {token.name: token for token in operators}
-    found = known.get(ALIASES.get(name, name)) if isinstance(name, str) else None
-    if found is None:
-        raise SettingsError(f"`{argument}` names `{name}`, but the operators are {', '.join(known)}.")
-    return found
+        return ()
+    is_list = isinstance(given, (list, tuple))
+    lists = given if is_list and all(isinstance(part, (list, tuple)) for part in given) else [given]
+    for texts in lists:
+        if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
+            raise SettingsError(
+                "`guesses` must be a list of formulas as texts, such as ['const * x1 + x2'], or a list of such lists, "
+                f"one for each target, but it is {given!r}."
+            )
+    return tuple(tuple(texts) for texts in lists)
 
 
 def _loss(given: Any) -> Loss | None:
     if not isinstance(given, str) and not callable(given):
         raise SettingsError(f"`loss` must be a name or a function of y and prediction, but it is {given!r}.")
     return Loss.of(given)
-
-
-def _operators(given: Any, argument: str, arity: int) -> tuple[Token, ...]:
-    """The operators of a list, all of one arity: names, or the user's functions."""
-    if given is None:
-        return ()
-    if isinstance(given, str) or not isinstance(given, Sequence):
-        raise SettingsError(f"`{argument}` must be a list of names and functions, but it is {given!r}.")
-    out: dict[str, Token] = {}
-    entries = [FAMILIES.get(entry, (entry,)) if isinstance(entry, str) else (entry,) for entry in given]
-    for entry in itertools.chain.from_iterable(entries):
-        token = custom(entry) if callable(entry) else _named(entry, argument, arity)
-        if token.arity != arity:
-            other = {1: "unary_operators", 2: "binary_operators"}[token.arity]
-            raise SettingsError(f"`{argument}` has `{token.name}`, which belongs in `{other}`.")
-        if token.name in out:
-            raise SettingsError(f"`{argument}` must name each operator once, but has `{token.name}` twice.")
-        out[token.name] = token
-    return tuple(out.values())
-
-
-def _named(name: Any, argument: str, arity: int) -> Token:
-    known = {name: OPERATORS[ALIASES.get(name, name)] for name in (*OPERATORS, *ALIASES)}
-    if not isinstance(name, str) or name not in known:
-        fitting = [other for other, token in known.items() if token.arity == arity]
-        hint = operator_hint(name, known)
-        raise SettingsError(f"`{argument}` has `{name}`, which is not one of {', '.join(fitting)}.{hint}")
-    return known[name]

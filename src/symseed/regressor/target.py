@@ -147,6 +147,6 @@ class TargetSearch:
         for formula in portfolio.front():
             shown = self._restorer.shown(formula.expression)
             loss = self._restorer.loss_of(shown)
-            if condition(loss, len(shown)) if callable(condition) else loss <= condition:
+            if condition(loss, shown.size) if callable(condition) else loss <= condition:
                 return True
         return False

@@ -58,8 +58,8 @@ def description_lengths(population: Population, dataset: Dataset) -> Floats:
 
 
 def _token_costs(library: Library) -> Floats:
-    """Nats of each token, and 0 for padding, (T + 1,)."""
-    costs = [library.token_nats + RARITY * (token.complexity - 1) for token in library.tokens]
+    """Nats of each token, and 0 for padding, (T + 1,); a token of weight 3 counts as three."""
+    costs = [token.weight * (library.token_nats + RARITY * (token.complexity - 1)) for token in library.tokens]
     return np.array([*costs, 0.0])
 
 

@@ -168,7 +168,9 @@ def _chosen(content: ReportContent) -> str:
         ]
     elif content.dataset is None:
         tiles = [("RMSE", f"{max(equation.loss, 0.0) ** 0.5:.4g}", unit)]
-    tiles.append(("complexity", str(equation.complexity), "token" + _s(equation.complexity)))
+    is_weighed = equation.complexity != len(equation.expression)
+    unit_of_size = "" if is_weighed else "token" + _s(equation.complexity)
+    tiles.append(("complexity", str(equation.complexity), unit_of_size))
     cells = "".join(
         f"<div><dt>{name}</dt><dd>{value}{f' <small>{_text(of)}</small>' if of else ''}</dd></div>"
         for name, value, of in tiles
