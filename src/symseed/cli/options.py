@@ -95,7 +95,13 @@ def _option(
 OPTIONS: Mapping[str, SettingOption] = {
     option.name: option
     for option in (
-        SettingOption("time", ("max_time",), "SECONDS", "Time limit, such as 60, 2m or 1h.  [default: 60]", _duration),
+        SettingOption(
+            "time",
+            ("max_time",),
+            "SECONDS",
+            "Time limit, such as 60, 2m or 1h.  [default: 60; for `resume`, the limit of the run]",
+            _duration,
+        ),
         SettingOption(
             "ops",
             ("unary_operators", "binary_operators"),
