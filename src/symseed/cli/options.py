@@ -115,7 +115,7 @@ OPTIONS: Mapping[str, SettingOption] = {
         _option("method", "method", "NAME", "Search method; `symseed methods` lists them.", complete.method),
         _option("maxsize", "maxsize", "NUMBER", "Maximum number of tokens of a formula."),
         _option("loss", "loss", "NAME", "Loss: squared, absolute, huber, logcosh, mse, mae, ...", complete.loss),
-        _option("jobs", "n_jobs", "NUMBER", "Threads; -1 for all cores."),
+        _option("jobs", "n_jobs", "NUMBER", "Threads; -1 for all cores.  [default: all cores for 200 rows or more]"),
     )
 }
 """Every option that stands for settings, by name; `--set` gives the others."""

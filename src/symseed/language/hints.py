@@ -35,7 +35,7 @@ _OURS: Mapping[str, str] = types.MappingProxyType(
             "fmod": "mod",
         },
         **{"sqr": "square", "pow2": "square", "pow3": "cube", "fmin": "min", "fmax": "max"},
-        **{"signum": "sign", "sgn": "sign", "tgamma": "gamma", "ifelse": "where", "loge": "log"},
+        **{"signum": "sign", "sgn": "sign", "tgamma": "gamma", "cond": "where", "ifelse": "where", "loge": "log"},
     }
 )
 """Names in NumPy, PySR, gplearn, pyoperon and TuringBot of operators that have another name here."""

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias
 
-import joblib
 import numpy as np
 
 from symseed import methods
@@ -93,7 +92,7 @@ class Settings:
         condition = self.early_stop_condition
         if condition is not None and not callable(condition):
             real(condition, "early_stop_condition")
-        jobs = 1 if self.n_jobs is None else whole(self.n_jobs, "n_jobs", -math.inf)
+        jobs = None if self.n_jobs is None else whole(self.n_jobs, "n_jobs", -math.inf)
         if jobs == 0:
             raise SettingsError("`n_jobs` must be at least 1, or -1 for all cores, but it is 0.")
         checked(self.warm_start, "warm_start", (bool, np.bool_), "true or false")
@@ -119,7 +118,7 @@ class Settings:
             max_time=None if max_time is None or math.isinf(max_time) else float(max_time),
             early_stop=condition,
             patience=self._patience(method),
-            threads=min(joblib.effective_n_jobs(jobs), 1024),
+            jobs=jobs,
             verbosity=None if self.verbosity is None else whole(self.verbosity, "verbosity", 0),
             callback=self._callback(),
             guesses=_guesses(self.guesses),
@@ -183,7 +182,8 @@ class Plan:
     max_time: float | None
     early_stop: EarlyStop | None
     patience: int | None
-    threads: int
+    jobs: int | None
+    """Number of threads, -1 for all cores; None: as `threads.count` says."""
     verbosity: int | None
     """None: a display in a notebook, nothing elsewhere."""
     callback: Callback | None = None

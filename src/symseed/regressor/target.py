@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from symseed.language import Expression, Library
 from symseed.portfolio import Activity, Portfolio, PortfolioState, Stage, Turn
+from symseed.regressor import threads
 from symseed.regressor.front import EquationFront
 from symseed.regressor.prepare import Prepared
 from symseed.regressor.restore import Restorer
@@ -80,7 +81,7 @@ class TargetSearch:
             budget=Budget(plan.max_evals, seconds),
             patience=plan.patience,
             known=self._known,
-            threads=plan.threads,
+            threads=threads.count(plan.jobs, len(self._prepared.data), constants=plan.settings.constants),
             begin=begin,
             tell=self._tell,
         )
