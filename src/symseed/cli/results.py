@@ -138,7 +138,11 @@ def print_fronts(model: SymbolicRegressor, data: RunData, *, as_json: bool) -> N
     """Print the front of every target, and where the run is; in JSON also what was read of the file."""
     rule = model.model_selection
     if as_json:
-        records = [_record(target, front, rule) for target, front in zip(data.targets, model.fronts, strict=True)]
+        parts = model.parts() if data.is_multiple else [model.parts()]
+        records = [
+            _record(target, front, rule) | ({"parts": own} if own else {})
+            for target, front, own in zip(data.targets, model.fronts, parts, strict=True)
+        ]
         table = {} if data.table is None else {"table": data.table.values()}
         click.echo(files.json_text({"run_directory": model.run_directory_, "targets": records, **table}))
         return
@@ -147,6 +151,9 @@ def print_fronts(model: SymbolicRegressor, data: RunData, *, as_json: bool) -> N
         click.echo(for_terminal(front.text(rule, width)))
         formula = f"{target} = {front.equations[front.choice(rule)]}"
         click.echo(for_terminal("\n".join(front_text.wrapped(formula, width))))
+    for parts in model.parts() if data.is_multiple else [model.parts()]:
+        for name, text in parts.items():
+            click.echo(for_terminal("\n".join(front_text.wrapped(f"  {name} = {text}", width))))
     if model.run_directory_ is not None:
         click.echo(f"The run is in {model.run_directory_}")
 

@@ -14,7 +14,7 @@ from symseed.data.magnitudes import Magnitudes
 from symseed.language import Expression, Library, Row, Writer
 from symseed.language.parsing import names_in
 from symseed.language.tokens import constant
-from symseed.portfolio import PortfolioSettings
+from symseed.portfolio import PartSettings, PortfolioSettings, TemplateTask
 from symseed.regressor.settings import Plan
 from symseed.space import Dimensions
 
@@ -81,6 +81,21 @@ class Prepared:
         """Return the settings of the search; a search that ends at once has no assembly, which takes time."""
         return replace(self.settings, assembly=None) if is_at_once else self.settings
 
+    def template_task(self, settings: PortfolioSettings) -> TemplateTask | None:
+        """Return the search for the parts of the template; None if there is no template."""
+        plan = self.plan
+        if plan.template is None:
+            return None
+        longest = plan.maxsize - plan.template.length - len(plan.template.parts) + 1
+        return TemplateTask(
+            plan.template.skeleton(self.writer.library),
+            self.scaled,
+            PartSettings(settings.with_max_length(longest), plan.operators, plan.threads),
+            longest=plan.maxsize,
+            seed=self.seed,
+            patience=plan.patience,
+        )
+
     def scaled_formulas(self, known: Sequence[Expression]) -> list[Expression]:
         """Return the user's formulas for scaled data; formulas with tokens that the search lacks are left out."""
         writer, back = self.writer, self.units.inverse
@@ -102,12 +117,13 @@ def prepare(
     if dimensions is not None:
         settings = replace(settings, constraints=(*settings.constraints, dimensions))
     sampled = _distinct(_sampled(dataset, seed))
-    columns = _most_relevant(sampled)
+    columns = _most_relevant(sampled) if plan.template is None else plan.template.columns(sampled.names)
     names = [sampled.names[column] for column in columns]
     data = sampled.with_samples(sampled.X[:, columns], sampled.y, sampled.weights, names).with_loss(plan.loss)
-    library = Library((*Library.of([], data.names).tokens, *plan.operators))
+    library = Library((*Library.of([], data.names).tokens, *plan.tokens))
     # A formula can only be scaled back if it may hold constants and the library can write a factor.
-    can_scale = settings.constants and Writer(library.with_constant()).has("mul")
+    # The numbers of a template are in the user's units; the searches for its parts scale their own data.
+    can_scale = settings.constants and plan.template is None and Writer(library.with_constant()).has("mul")
     units = Magnitudes.of(data) if can_scale else Magnitudes((1.0,) * len(columns), 1.0)
     return Prepared(
         plan=plan,
@@ -142,7 +158,7 @@ def _shown_library(plan: Plan, names: Sequence[str], columns: Sequence[int]) -> 
     """The operators and a constant, with a variable for each name, whose values are in a column of the whole table."""
     variables = Library.of([], names).tokens if names else ()
     placed = [replace(token, column=column) for token, column in zip(variables, columns, strict=True)]
-    return Library((*placed, *plan.operators, constant()))
+    return Library((*placed, *plan.tokens, constant()))
 
 
 def _sampled(dataset: Dataset, seed: int) -> Dataset:

@@ -17,6 +17,7 @@ from symseed import methods
 from symseed.data.losses import Loss
 from symseed.errors import SettingsError
 from symseed.language.hints import operator_hint
+from symseed.language.template import Template
 from symseed.language.tokens import ALIASES, FAMILIES, OPERATORS, Token, custom
 from symseed.methods import Method
 from symseed.portfolio.settings import PortfolioSettings
@@ -58,6 +59,7 @@ class Settings:
     method: str = "default"
     method_settings: Mapping[str, Any] | None = None
     constants: bool | None = None
+    template: str | None = None
     callback: Callback | None = None
 
     @classmethod
@@ -97,6 +99,7 @@ class Settings:
         _check_test_size(self.test_size, is_warm=bool(self.warm_start))
         if self.output_directory is not None:
             _checked(self.output_directory, "output_directory", (str, os.PathLike), "the path of a folder")
+        template = None if self.template is None else _template(self.template, operators, settings, maxsize)
         return Plan(
             given=self,
             method=method,
@@ -117,6 +120,7 @@ class Settings:
             threads=min(joblib.effective_n_jobs(jobs), 1024),
             verbosity=None if self.verbosity is None else _whole(self.verbosity, "verbosity", 0),
             callback=self._callback(),
+            template=template,
         )
 
     def _searches(self, method: Method) -> PortfolioSettings:
@@ -169,6 +173,26 @@ class Plan:
     """None: a display in a notebook, nothing elsewhere."""
     callback: Callback | None = None
     """Called after every turn."""
+    template: Template | None = None
+    """The structure of all formulas; None: any."""
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The operators, and what else the structure of a template has: further operators, and its numbers."""
+        return self.operators if self.template is None else (*self.operators, *self.template.added)
+
+
+def _template(given: Any, operators: tuple[Token, ...], settings: PortfolioSettings, maxsize: int) -> Template:
+    text = _checked(given, "template", str, "a text such as 'const * f(x) + g(y)'")
+    if not settings.constants:
+        raise SettingsError(
+            "`template` needs fitted constants, but this method has none. Set `constants` to true, or use `default`."
+        )
+    template = Template.of(text, operators)
+    least = template.length + len(template.parts)
+    if least > maxsize:
+        raise SettingsError(f"`template` has at least {least} tokens, but `maxsize` allows {maxsize}. Raise it.")
+    return template
 
 
 def _alone(method: Method, *, constants: bool) -> PortfolioSettings:
