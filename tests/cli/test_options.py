@@ -51,7 +51,7 @@ def config_of(folder: Path) -> dict[str, Any]:
 
 def test_every_option_stands_for_settings_that_there_are() -> None:
     assert {name for option in options.OPTIONS.values() for name in option.settings} <= set(NAMES)
-    assert set(options.OPTIONS) == {"time", "ops", "seed", "test", "method", "maxsize", "loss", "jobs"}
+    assert set(options.OPTIONS) == {"time", "ops", "seed", "test", "method", "maxsize", "template", "loss", "jobs"}
 
 
 @pytest.mark.parametrize(
@@ -67,6 +67,7 @@ def test_every_option_stands_for_settings_that_there_are() -> None:
         ("test", "0.2", "test_size", 0.2),
         ("method", "nggp", "method", "nggp"),
         ("maxsize", "12", "maxsize", 12),
+        ("template", "f(x) + 2", "template", "f(x) + 2"),
         ("loss", "L1DistLoss()", "loss", "L1DistLoss()"),
         ("jobs", "-1", "n_jobs", -1),
     ],

@@ -38,7 +38,7 @@ from symseed.tables.options import TableOptions
 )
 @click.option("--drop", metavar="COLUMNS", shell_complete=complete.columns, help="Columns that formulas may not use.")
 @click.option("--weights", metavar="COLUMN", shell_complete=complete.column, help="Column with the rows' weights.")
-@options.settings("time", "ops", "seed", "test", "method", "maxsize", "loss", "jobs")
+@options.settings("time", "ops", "seed", "test", "method", "maxsize", "template", "loss", "jobs")
 @click.option(
     "--unit",
     "units",

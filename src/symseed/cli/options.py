@@ -114,8 +114,15 @@ OPTIONS: Mapping[str, SettingOption] = {
         _option("test", "test_size", "SHARE", "Share of the rows held out from the search, such as 0.2."),
         _option("method", "method", "NAME", "Search method; `symseed methods` lists them.", complete.method),
         _option("maxsize", "maxsize", "NUMBER", "Maximum number of tokens of a formula."),
+        SettingOption(
+            "template",
+            ("template",),
+            "TEXT",
+            "Structure with free parts, such as 'const * f(x) + g(y)'.",
+            lambda text: {"template": text},
+        ),
         _option("loss", "loss", "NAME", "Loss: squared, absolute, huber, logcosh, mse, mae, ...", complete.loss),
-        _option("jobs", "n_jobs", "NUMBER", "Threads; -1 for all cores.  [default: all cores for 200 rows or more]"),
+        _option("jobs", "n_jobs", "NUMBER", "Threads; -1 for all cores.  [default: all cores for 200 rows or more with fitted constants]"),
     )
 }
 """Every option that stands for settings, by name; `--set` gives the others."""

@@ -139,9 +139,10 @@ def print_fronts(model: SymbolicRegressor, data: RunData, *, as_json: bool) -> N
     rule = model.model_selection
     selected = model.selected_features_ if data.is_multiple else [model.selected_features_]
     if as_json:
+        parts = model.parts() if data.is_multiple else [model.parts()]
         records = [
-            {**_record(target, front, rule), "columns": names}
-            for target, front, names in zip(data.targets, model.fronts, selected, strict=True)
+            {**_record(target, front, rule), "columns": names, **({"parts": own} if own else {})}
+            for target, front, names, own in zip(data.targets, model.fronts, selected, parts, strict=True)
         ]
         table = {} if data.table is None else {"table": data.table.values()}
         click.echo(files.json_text({"run_directory": model.run_directory_, "targets": records, **table}))
@@ -153,6 +154,9 @@ def print_fronts(model: SymbolicRegressor, data: RunData, *, as_json: bool) -> N
         click.echo(for_terminal("\n".join(front_text.wrapped(formula, width))))
         if len(names) < len(data.names):
             click.echo(for_terminal(f"The search used {len(names)} of {len(data.names)} columns: {listed(names)}."))
+    for parts in model.parts() if data.is_multiple else [model.parts()]:
+        for name, text in parts.items():
+            click.echo(for_terminal("\n".join(front_text.wrapped(f"  {name} = {text}", width))))
     if model.run_directory_ is not None:
         click.echo(f"The run is in {model.run_directory_}")
 

@@ -6,7 +6,8 @@ from symseed.language.expression import Expression
 from symseed.language.library import Library
 from symseed.language.population import Population
 from symseed.language.row import Row
+from symseed.language.template import Template
 from symseed.language.tokens import Token, TokenKind
 from symseed.language.writer import Writer
 
-__all__ = ["Expression", "Library", "Population", "Row", "Token", "TokenKind", "Writer"]
+__all__ = ["Expression", "Library", "Population", "Row", "Template", "Token", "TokenKind", "Writer"]

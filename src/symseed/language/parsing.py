@@ -109,6 +109,41 @@ def names_in(text: str, longest_name: int = 0) -> set[str]:
     return {lexeme.text for lexeme in _lex(text, longest_name) if lexeme.kind in ("name", "quoted")}
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A name with brackets after it, as in `f(x, y)`."""
+
+    name: str
+    begin: int
+    """Place of the name in the text."""
+    end: int
+    """Place after the closing bracket."""
+    arguments: tuple[str, ...] | None
+    """The names between the brackets; None if anything else stands there, such as a number or a sum."""
+
+
+def calls_in(text: str) -> list[Call]:
+    """Return every name with brackets after it, in order."""
+    lexemes = _lex(text)
+    return [
+        _call(lexemes, i) for i, lexeme in enumerate(lexemes) if lexeme.kind == "name" and lexemes[i + 1].is_symbol("(")
+    ]
+
+
+def _call(lexemes: list[_Lexeme], i: int) -> Call:
+    names: list[str] = []
+    at = i + 2
+    while lexemes[at].kind in ("name", "quoted"):
+        names.append(lexemes[at].text)
+        if not lexemes[at + 1].is_symbol(","):
+            break
+        at += 2
+    end = at + bool(names)
+    if lexemes[end].is_symbol(")"):
+        return Call(lexemes[i].text, lexemes[i].place, lexemes[end].place + 1, tuple(names))
+    return Call(lexemes[i].text, lexemes[i].place, lexemes[i].place, None)
+
+
 def _lex(text: str, longest_name: int = 0) -> list[_Lexeme]:
     # Names of columns may have any length, and every formula that symseed writes must be readable.
     most = MAX_TEXT if longest_name <= _LONG_NAME else MAX_TOKENS * longest_name

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from symseed.portfolio.backfitting import Backfitting, TemplateTask
+from symseed.portfolio.parts import PartSettings
 from symseed.portfolio.pool import Formula
 from symseed.portfolio.portfolio import Portfolio, Solution, run
 from symseed.portfolio.progress import Activity, Moment, Stage, TrackLearning, Turn
@@ -11,13 +13,16 @@ from symseed.portfolio.track import Track
 
 __all__ = [
     "Activity",
+    "Backfitting",
     "Formula",
     "Moment",
+    "PartSettings",
     "Portfolio",
     "PortfolioSettings",
     "PortfolioState",
     "Solution",
     "Stage",
+    "TemplateTask",
     "Track",
     "TrackLearning",
     "Turn",

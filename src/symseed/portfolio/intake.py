@@ -40,6 +40,8 @@ class IntakeSettings:
     """Whether constants are replaced by simple numbers where the data cannot distinguish the two."""
     constants: bool
     """Whether formulas may hold fitted constants; if not, they are kept as they were found."""
+    is_allowed: Callable[[Row], bool] | None = None
+    """Whether a formula may be taken in, beside the constraints; None: every one."""
 
 
 class Intake:
@@ -92,8 +94,10 @@ class Intake:
 
     def possible(self, rows: Sequence[Row]) -> list[Row]:
         """Return the rows that the constraints allow; rows of a search meet them already, others may not."""
+        is_allowed = self._settings.is_allowed
+        rows = [row for row in rows if is_allowed is None or is_allowed(row)]
         if self._legal is None or not rows:
-            return list(rows)
+            return rows
         legal = self._legal.violations(self._writer.population(rows)) == -1
         return [row for row, is_legal in zip(rows, legal, strict=True) if is_legal]
 
@@ -125,6 +129,7 @@ class Intake:
         while waiting := [formula for formula in self.pool.noted_on_front() if formula.expression.row not in done]:
             for formula in in_time(waiting, is_late):
                 row = converged(self._writer, formula.expression.row, self._dataset, is_late=is_late)
+                row = self._allowed(row, formula.expression.row)
                 self._record.became(formula.expression.row, row)
                 self.pool.replace(formula, judged(self._writer, self.possible([row]), self._dataset))
                 done.add(row)
@@ -178,10 +183,15 @@ class Intake:
         if self._settings.simple_numbers:
             self._keep_as(rows, lambda row: simplified(self._writer, row, self._dataset, is_late=is_late))
 
+    def _allowed(self, changed: Row, row: Row) -> Row:
+        """A formula as it was changed, or as it was if only that may be taken in."""
+        is_allowed = self._settings.is_allowed
+        return changed if is_allowed is None or is_allowed(changed) else row
+
     def _keep_as(self, rows: Sequence[Row], change: Callable[[Row], Row]) -> None:
         """Keep formulas after a change, as long as there is time."""
         changed = []
         for row in in_time(rows, self._timer.is_late):
-            changed.append(change(row))
+            changed.append(self._allowed(change(row), row))
             self._record.became(row, changed[-1])
         self.keep(changed)

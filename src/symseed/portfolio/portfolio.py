@@ -30,9 +30,9 @@ from symseed.portfolio.states import PortfolioState
 from symseed.portfolio.track import TrackContext, Tracks
 from symseed.search import Budget, Part, StopReason, Timer
 
-_RESERVE = 0.1
+RESERVE = 0.1
 """Share of the time kept for fitting, simplifying and judging the last formulas: chosen by hand."""
-_MOST_RESERVE = 1.0
+MOST_RESERVE = 1.0
 """Most seconds kept for the last formulas: chosen by hand."""
 FURTHER = 4
 """Turns of the search for a shorter formula, where the selected one fits to rounding but is not certainly a law. The
@@ -104,7 +104,7 @@ class Portfolio:
             writer=self._writer,
             sample=dataset.sampled(settings.samples, seed),
             constraints=settings.constraints,
-            timer=self._timer.limited(budget.less(_RESERVE, _MOST_RESERVE)),
+            timer=self._timer.limited(budget.less(RESERVE, MOST_RESERVE)),
             threads=threads,
             record=TurnRecord(),
         )

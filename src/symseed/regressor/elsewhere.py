@@ -42,6 +42,7 @@ _OURS: Mapping[str, str] = types.MappingProxyType(
         **dict.fromkeys(("test", "test_sample", "train_test_split", "test_share", "validation_size"), "test_size"),
         **dict.fromkeys(("tempdir", "logdir", "outfile", "output", "equation_file", "run_id"), "output_directory"),
         **dict.fromkeys(("algorithm", "trainer", "policy_type"), "method"),
+        **dict.fromkeys(("expression_spec", "custom_formula"), "template"),
     }
 )
 """The setting of symseed for a parameter of another tool."""

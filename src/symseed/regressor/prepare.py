@@ -15,7 +15,7 @@ from symseed.errors import listed, shown
 from symseed.language import Expression, Library, Row, Writer
 from symseed.language.parsing import names_in
 from symseed.language.tokens import TokenKind
-from symseed.portfolio import PortfolioSettings
+from symseed.portfolio import PartSettings, PortfolioSettings, TemplateTask
 from symseed.regressor.settings import Plan
 from symseed.space import Dimensions
 
@@ -83,6 +83,21 @@ class Prepared:
         """Return the settings of the search; a search that ends at once has no assembly, which takes time."""
         return replace(self.settings, assembly=None) if is_at_once else self.settings
 
+    def template_task(self, settings: PortfolioSettings, threads: int) -> TemplateTask | None:
+        """Return the search for the parts of the template; None if there is no template."""
+        plan = self.plan
+        if plan.template is None:
+            return None
+        longest = plan.maxsize - plan.template.length - len(plan.template.parts) + 1
+        return TemplateTask(
+            plan.template.skeleton(self.writer.library),
+            self.scaled,
+            PartSettings(settings.with_max_length(longest), plan.operators, threads),
+            longest=plan.maxsize,
+            seed=self.seed,
+            patience=plan.patience,
+        )
+
     def scaled_formulas(self, known: Sequence[Expression]) -> list[Expression]:
         """Return the user's formulas for scaled data; formulas with tokens that the search lacks are left out."""
         writer, back = self.writer, self.units.inverse
@@ -119,13 +134,17 @@ def prepare(
     if dimensions is not None:
         settings = replace(settings, constraints=(*settings.constraints, dimensions))
     sampled = _distinct(_sampled(dataset, seed))
-    _warn_of_columns(plan, sampled.X.shape[1])
-    columns = _most_relevant(sampled, _most_columns(plan))
+    if plan.template is None:
+        _warn_of_columns(plan, sampled.X.shape[1])
+        columns = _most_relevant(sampled, _most_columns(plan))
+    else:
+        columns = plan.template.columns(sampled.names)
     names = [sampled.names[column] for column in columns]
     data = sampled.with_samples(sampled.X[:, columns], sampled.y, sampled.weights, names).with_loss(plan.loss)
-    library = plan.weights.library(data.names, plan.operators)
+    library = plan.weights.library(data.names, plan.tokens)
     # A formula can only be scaled back if it may hold constants and the library can write a factor.
-    can_scale = settings.constants and Writer(library).has("mul")
+    # The numbers of a template are in the user's units; the searches for its parts scale their own data.
+    can_scale = settings.constants and plan.template is None and Writer(library).has("mul")
     units = Magnitudes.of(data) if can_scale else Magnitudes((1.0,) * len(columns), 1.0)
     return Prepared(
         plan=plan,
@@ -158,7 +177,7 @@ def library_of_texts(plan: Plan, names: Sequence[str], formulas: Sequence[str]) 
 
 def _shown_library(plan: Plan, names: Sequence[str], columns: Sequence[int]) -> Library:
     """The operators and a constant, with a variable for each name, whose values are in a column of the whole table."""
-    tokens = plan.weights.library(names, plan.operators).tokens
+    tokens = plan.weights.library(names, plan.tokens).tokens
     placed = [replace(token, column=column) for token, column in zip(tokens, columns, strict=False)]
     return Library((*placed, *tokens[len(columns) :]))
 

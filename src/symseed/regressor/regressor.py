@@ -120,6 +120,9 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             They apply to every search of `default` that has the part which they belong to.
         constants: whether formulas may have fitted constants. None: the method's own way, which is yes for `default`
             and its variants and no for the paper's methods.
+        template: the structure of all formulas, with free parts that are searched, each over its own columns:
+            "const * f(x) + g(y)". A name with columns in brackets that is no operator is a free part; const is a
+            fitted constant; numbers, columns and operators stand for themselves. None: formulas of any structure.
         callback: a function that is called with a `Progress` once there are first formulas, and after every turn. If it
             returns something true, the search for this target ends. An exception in it ends the fit, with the best
             formulas so far.
@@ -166,6 +169,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         method: str = _DEFAULTS.method,
         method_settings: Mapping[str, Any] | None = _DEFAULTS.method_settings,
         constants: bool | None = _DEFAULTS.constants,
+        template: str | None = _DEFAULTS.template,
         callback: Callback | None = _DEFAULTS.callback,
     ) -> None:
         self.binary_operators = binary_operators
@@ -193,6 +197,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.method = method
         self.method_settings = method_settings
         self.constants = constants
+        self.template = template
         self.callback = callback
 
     # --- Fitting -----------------------------------------------------------------------------------------------------
@@ -261,6 +266,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             screen: shows the search while it works; None: what `verbosity` says.
         """
         plan.weights.check(data.names)
+        if plan.template is not None:
+            plan.template.columns(data.names)  # refuses names that are no column, before a folder is made
         before = self._fronts if self.warm_start and self.__sklearn_is_fitted__() else ()
         known = guesses.known(plan, data, before)
         data = data.with_test(plan.given.test_size, seed)
@@ -471,6 +478,15 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             precision: digits of each number; None: as many as the data determine, as in `equations_`.
         """
         return self._one_or_list([equation.latex(precision) for equation in self.at(index)])
+
+    def parts(self, index: int | Sequence[int] | None = None) -> Any:
+        """Return the free parts of the template by name, each as text, in the selected formula or another row.
+
+        The result is a dict, empty without a template; a list of them if y has several columns.
+        """
+        template = self._settings().plan().template
+        chosen = self.at(index)
+        return self._one_or_list([{} if template is None else item.parts(template.parts_of) for item in chosen])
 
     def latex_table(
         self,

@@ -14,7 +14,7 @@ import numpy as np
 from symseed import methods
 from symseed.data.losses import Loss
 from symseed.errors import SettingsError
-from symseed.language.tokens import Token
+from symseed.language import Template, Token
 from symseed.methods import Method
 from symseed.portfolio.settings import PortfolioSettings
 from symseed.portfolio.track import Track
@@ -64,6 +64,7 @@ class Settings:
     method: str = "default"
     method_settings: Mapping[str, Any] | None = None
     constants: bool | None = None
+    template: str | None = None
     callback: Callback | None = None
 
     @classmethod
@@ -100,6 +101,7 @@ class Settings:
         _check_test_size(self.test_size, is_warm=bool(self.warm_start))
         if self.output_directory is not None:
             checked(self.output_directory, "output_directory", (str, os.PathLike), "the path of a folder")
+        template = None if self.template is None else _template(self.template, tokens, settings, maxsize)
         return Plan(
             given=self,
             method=method,
@@ -125,6 +127,7 @@ class Settings:
             most_columns=None
             if self.select_k_features is None
             else whole(self.select_k_features, "select_k_features", 1),
+            template=template,
         )
 
     def _operators(self) -> tuple[Token, ...]:
@@ -192,6 +195,26 @@ class Plan:
     """Formulas to begin with, for each target; one tuple alone is for every target."""
     most_columns: int | None = None
     """Number of columns that the search uses; None: as many as it can."""
+    template: Template | None = None
+    """The structure of all formulas; None: any."""
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The operators, and what else the structure of a template has: further operators, and its numbers."""
+        return self.operators if self.template is None else (*self.operators, *self.template.added)
+
+
+def _template(given: Any, operators: tuple[Token, ...], settings: PortfolioSettings, maxsize: int) -> Template:
+    text = checked(given, "template", str, "a text such as 'const * f(x) + g(y)'")
+    if not settings.constants:
+        raise SettingsError(
+            "`template` needs fitted constants, but this method has none. Set `constants` to true, or use `default`."
+        )
+    template = Template.of(text, operators)
+    least = template.length + len(template.parts)
+    if least > maxsize:
+        raise SettingsError(f"`template` has at least {least} tokens, but `maxsize` allows {maxsize}. Raise it.")
+    return template
 
 
 def _alone(method: Method, *, constants: bool) -> PortfolioSettings:

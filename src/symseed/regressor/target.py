@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from symseed.language import Expression, Library
-from symseed.portfolio import Activity, Portfolio, PortfolioState, Stage, Turn
+from symseed.portfolio import Activity, Backfitting, Portfolio, PortfolioState, Stage, Turn
 from symseed.regressor import threads
 from symseed.regressor.front import EquationFront
 from symseed.regressor.prepare import Prepared
@@ -61,7 +61,7 @@ class TargetSearch:
         self._tell = tell
         self._restorer = Restorer(prepared)
         self._known = prepared.scaled_formulas(known)
-        self._portfolio: Portfolio | None = None
+        self._portfolio: Portfolio | Backfitting | None = None
 
     def run(self, *, begin: PortfolioState | None = None, is_at_once: bool = False) -> EquationFront:
         """Search, from the beginning or from the state `begin`.
@@ -73,18 +73,25 @@ class TargetSearch:
         seconds = None if self._deadline is None else max(self._deadline - time.monotonic(), 1e-3)
         if seconds is not None:
             seconds -= self._restorer.reserve(seconds)
-        self._portfolio = Portfolio(
-            self._prepared.library,
-            self._prepared.scaled,
-            self._prepared.settings_for(is_at_once=is_at_once),
-            seed=self._prepared.seed,
-            budget=Budget(plan.max_evals, seconds),
-            patience=plan.patience,
-            known=self._known,
-            threads=threads.count(plan.jobs, len(self._prepared.data), constants=plan.settings.constants),
-            begin=begin,
-            tell=self._tell,
-        )
+        settings = self._prepared.settings_for(is_at_once=is_at_once)
+        budget = Budget(plan.max_evals, seconds)
+        workers = threads.count(plan.jobs, len(self._prepared.data), constants=plan.settings.constants)
+        task = self._prepared.template_task(settings, workers)
+        if task is None:
+            self._portfolio = Portfolio(
+                self._prepared.library,
+                self._prepared.scaled,
+                settings,
+                seed=self._prepared.seed,
+                budget=budget,
+                patience=plan.patience,
+                known=self._known,
+                threads=workers,
+                begin=begin,
+                tell=self._tell,
+            )
+        else:
+            self._portfolio = Backfitting(task, budget=budget, known=self._known, begin=begin, tell=self._tell)
         reason = self._followed(self._portfolio, is_at_once=is_at_once)
         if reason in (StopReason.EARLY_STOP, StopReason.CALLBACK):
             self._portfolio.finish()
@@ -102,7 +109,7 @@ class TargetSearch:
     def _is_late(self) -> bool:
         return self._deadline is not None and time.monotonic() >= self._deadline
 
-    def _followed(self, portfolio: Portfolio, *, is_at_once: bool) -> StopReason:
+    def _followed(self, portfolio: Portfolio | Backfitting, *, is_at_once: bool) -> StopReason:
         """Follow the turns to their end, and return its reason."""
         try:
             # Assembly may take seconds, so the formulas before it are reported at once.
@@ -129,7 +136,7 @@ class TargetSearch:
                 raise
         return StopReason.INTERRUPTED
 
-    def _progress(self, portfolio: Portfolio, turn: Turn) -> Progress:
+    def _progress(self, portfolio: Portfolio | Backfitting, turn: Turn) -> Progress:
         best = self._restorer.shown(turn.best.expression)
         return Progress(
             output=self._output,
@@ -141,7 +148,7 @@ class TargetSearch:
             front=lambda: self._restorer.front(portfolio, StopReason.NOT_ENDED, self._is_late),
         )
 
-    def _is_enough(self, portfolio: Portfolio) -> bool:
+    def _is_enough(self, portfolio: Portfolio | Backfitting) -> bool:
         condition = self._prepared.plan.early_stop
         if condition is None:
             return False

@@ -22,6 +22,8 @@ class Stream(enum.Enum):
     """The searches of a portfolio."""
     TARGET = 104_729
     """The targets of a fit with several."""
+    PART = 1_299_709
+    """The searches for the parts of a template."""
     TEST = 32_452_843
     """The samples that are held out for a test."""
     WARM_START = 15_485_863
