@@ -52,11 +52,13 @@ def struct(name: str, body: str) -> tuple[Edit, Edit]:
     )
 
 
-def listed(name: str) -> tuple[Edit, Edit]:
-    """Add an operator of one argument to what users read."""
+def listed(name: str, last: str, row: str) -> tuple[Edit, Edit, Edit]:
+    """Add an operator of one argument to what users read; its row of the page's table follows that of `last`."""
+    page = "docs/operators.md"
     return (
         Edit("src/symseed/regressor/regressor.py", "sin cos tan exp", f"{name} sin cos tan exp"),
-        Edit("docs/operators.md", "sin cos tan exp", f"{name} sin cos tan exp"),
+        Edit(page, "sin cos tan exp", f"{name} sin cos tan exp"),
+        after(page, last, row),
     )
 
 
@@ -66,6 +68,8 @@ def twin(name: str, operator: str) -> Edit:
 
 
 LANGUAGES, LIBRARIES = "src/symseed/export/languages.py", "src/symseed/export/libraries.py"
+LAST, TWOFOLD = "| `unless` | 0 for x > 0, else y | all | second kept |", "| `twofold` | 2x | all | kept |"
+"""Rows of the page's table."""
 EDITS = {
     "twofold": (
         *struct(
@@ -78,7 +82,7 @@ EDITS = {
         after(
             "src/symseed/language/derived.py", '        "square": ("mul", 0, 0),', '        "twofold": ("add", 0, 0),'
         ),
-        *listed("twofold"),
+        *listed("twofold", LAST, TWOFOLD),
         twin("twofold", "lambda a: a + a, (_constant(2.0),)"),
         after("tests/reference.py", '    "square": 2,', '    "twofold": 1,'),
     ),
@@ -103,7 +107,7 @@ EDITS = {
             '        "sech": lambda a: divide(graph.number(1.0), graph("Cosh", a)),',
         ),
         after(LIBRARIES, '            "abs": abs,', '            "sech": self._context.sech,'),
-        *listed("sech"),
+        *listed("sech", TWOFOLD, "| `sech` | 1/cosh(x) | all | numbers only |"),
         twin("sech", "lambda a: 1.0 / np.cosh(a), (lambda a: -np.tanh(a) / np.cosh(a),)"),
         Edit("tests/notations.py", '"TANH": np.tanh}', '"TANH": np.tanh, "SECH": lambda a: 1.0 / np.cosh(a)}'),
         Edit("tests/export/test_exporting.py", '"im", "atan2"', '"im", "sech", "atan2"'),

@@ -11,7 +11,7 @@ import pytest
 from symseed import SymbolicRegressor
 from symseed.portfolio.portfolio import Portfolio
 from symseed.regressor import target
-from symseed.regressor.threads import ENOUGH_PLAIN_ROWS, ENOUGH_ROWS, count
+from symseed.regressor.threads import ENOUGH_ROWS, count
 
 CORES = joblib.cpu_count()
 
@@ -21,8 +21,7 @@ CORES = joblib.cpu_count()
     [
         (None, ENOUGH_ROWS, True, CORES),
         (None, ENOUGH_ROWS - 1, True, 1),
-        (None, ENOUGH_PLAIN_ROWS, False, CORES),
-        (None, ENOUGH_PLAIN_ROWS - 1, False, 1),
+        (None, 10_000, False, 1),
         (3, 10, True, 3),
         (1, 10_000, True, 1),
         (-1, 10, False, CORES),

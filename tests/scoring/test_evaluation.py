@@ -264,8 +264,10 @@ def test_rows_agree_with_numpy(size: int, strict: bool) -> None:
     population = random_population(rng, everything(), 100, 24)
     found = predict(population, data, strict=strict)
     errors = evaluate(population, data, strict=strict)
-    assert reference.same_bits(found.failure, errors.failure)
-    assert reference.same_bits(found.position, errors.position)
+    has_loss = errors.failure != Failure.LOSS_OVERFLOW  # a prediction may be a number, and its square none
+    assert reference.same_bits(found.failure[has_loss], errors.failure[has_loss])
+    assert reference.same_bits(found.position[has_loss], errors.position[has_loss])
+    assert has_loss.sum() > 90
     compared = 0
     for i, expression in enumerate(population):
         expected = reference.evaluate(expression, data.X, reference.numpy_apply(strict=strict))

@@ -266,7 +266,7 @@ def test_a_random_start_may_work_where_ones_fail() -> None:
     kept, errors = fit(start, data)
     assert errors.failure[0] == Failure.INVALID
     assert constants_of(kept).tolist() == [-3.0, 4.0]
-    fitted, errors = fit(start, data, FitSettings(restarts=10))
+    fitted, errors = fit(start, data, FitSettings(restarts=100))
     assert errors.failure[0] == Failure.NONE
     assert errors.error[0] < 1e-20
     assert np.subtract(*constants_of(fitted)) == pytest.approx(np.e)

@@ -122,7 +122,7 @@ OPTIONS: Mapping[str, SettingOption] = {
             lambda text: {"template": text},
         ),
         _option("loss", "loss", "NAME", "Loss: squared, absolute, huber, logcosh, mse, mae, ...", complete.loss),
-        _option("jobs", "n_jobs", "NUMBER", "Threads; -1 for all cores.  [default: all cores for 200 rows or more with fitted constants]"),
+        _option("jobs", "n_jobs", "NUMBER", "Threads; -1 for all cores.  [default: all, if there is work for them]"),
     )
 }
 """Every option that stands for settings, by name; `--set` gives the others."""

@@ -102,8 +102,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         test_size: share of the samples, or number of them, that are held out at random. The search never sees them; the
             column `test_loss` of `equations_` has the loss of each formula on them. None: all samples are fitted.
         n_jobs: number of threads that score formulas; -1: one for each core. None: one for each core where
-            that pays, which is from 200 samples on (10,000 for methods without fitted constants), but only one in a
-            worker of joblib, such as those of scikit-learn's `GridSearchCV`. The answer does not depend on it.
+            that pays, which is from 200 samples on if constants are fitted, but only one in a worker of joblib, such
+            as those of scikit-learn's `GridSearchCV`. The answer does not depend on it.
         random_state: the seed, a NumPy RandomState, or None for a new seed in each fit.
         warm_start: whether `fit` begins with the formulas of the previous fit.
         guesses: formulas that the search begins with, as texts such as ["const * x1 ^ 2 + x2"]; their numbers, and
