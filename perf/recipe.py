@@ -107,7 +107,7 @@ EDITS = {
             '        "sech": lambda a: divide(graph.number(1.0), graph("Cosh", a)),',
         ),
         after(LIBRARIES, '            "abs": abs,', '            "sech": self._context.sech,'),
-        *listed("sech", TWOFOLD, "| `sech` | 1/cosh(x) | all | numbers only |"),
+        *listed("sech", TWOFOLD, "| `sech` | 1/cosh(x) | all | pure |"),
         twin("sech", "lambda a: 1.0 / np.cosh(a), (lambda a: -np.tanh(a) / np.cosh(a),)"),
         Edit("tests/notations.py", '"TANH": np.tanh}', '"TANH": np.tanh, "SECH": lambda a: 1.0 / np.cosh(a)}'),
         Edit("tests/export/test_exporting.py", '"im", "atan2"', '"im", "sech", "atan2"'),

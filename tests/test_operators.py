@@ -76,6 +76,7 @@ PARTIAL = {
     "export/algebra.py": 1,  # any other operator is a call
     "language/typeset.py": 3,  # any other operator is written by its expansion or as a call
     "data/magnitudes.py": 1,  # a factor stays within any other operator
+    "language/template.py": 1,  # any other operator has no neutral number
     "language/expression.py": 1,  # any other operator is written as a call
     "show/figures.py": 1,  # any other operator is called by its name
 }

@@ -232,9 +232,9 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         targets = frames.read_values(y, "y", len(table.values))
         targets = targets[:, 0] if targets.ndim == 2 and targets.shape[1] == 1 else targets
         data = RunData(
-            table.values.copy(),  # the caller may change the array while the search runs
-            targets.reshape(len(targets), -1),
-            _weights(sample_weight, len(table.values)),
+            table.values.copy(),  # the caller may change the arrays while the search runs
+            targets.reshape(len(targets), -1).copy(),
+            _weights(sample_weight, len(table.values)).copy(),
             table.names,
             _are_texts(table.labels),
             is_multiple=targets.ndim == 2,
