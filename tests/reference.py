@@ -892,3 +892,36 @@ def smallest(row: Floats, count: int) -> list[int]:
     return sorted(range(len(row)), key=lambda i: (math.isnan(row[i]), row[i] if not math.isnan(row[i]) else 0.0, i))[
         :count
     ]
+
+
+# --- Gaussian processes ----------------------------------------------------------------------------------------------
+
+
+def covariance(inputs: Floats, noise: Floats, scales: Floats, ratio: float) -> Floats:
+    """Return the covariance of the noisy values in units of the process's variance, (M, M); `inputs` is (V, M)."""
+    places = inputs.T / scales
+    distance = ((places[:, None] - places[None]) ** 2).sum(axis=2)
+    return np.exp(-0.5 * distance) + ratio * np.diag(noise)
+
+
+def log_evidence(inputs: Floats, goal: Floats, noise: Floats, scales: Floats, ratio: float) -> float:
+    """Return the log density of the goal under the Gaussian of the best mean and variance."""
+    whole = covariance(inputs, noise, scales, ratio)
+    ones, count = np.ones(len(goal)), len(goal)
+    mean = ones @ np.linalg.solve(whole, goal) / (ones @ np.linalg.solve(whole, ones))
+    variance = (goal - mean) @ np.linalg.solve(whole, goal - mean) / count
+    return float(-0.5 * (count * math.log(2.0 * math.pi * variance) + np.linalg.slogdet(whole)[1] + count))
+
+
+def process_prediction(
+    inputs: Floats, goal: Floats, noise: Floats, scales: Floats, ratio: float, points: Floats
+) -> tuple[Floats, Floats]:
+    """Return the mean and variance of the process without noise at other points, (Q,) each."""
+    whole = covariance(inputs, noise, scales, ratio)
+    ones, count = np.ones(len(goal)), len(goal)
+    mean = ones @ np.linalg.solve(whole, goal) / (ones @ np.linalg.solve(whole, ones))
+    variance = (goal - mean) @ np.linalg.solve(whole, goal - mean) / count
+    both = np.concatenate([points, inputs], axis=1)
+    near = covariance(both, np.ones(both.shape[1]), scales, 1e-300)[: points.shape[1], points.shape[1] :]
+    found = mean + near @ np.linalg.solve(whole, goal - mean)
+    return found, variance * (1.0 - (near * np.linalg.solve(whole, near.T).T).sum(axis=1))

@@ -71,7 +71,16 @@ void rotate(double* a, double* b, double c, double s, std::size_t count) {
   }
 }
 
-constexpr Matrix kTable = {kTileRows, kTileColumns, &add_tile, &add_row, &dot, &add_scaled, &rotate};
+void add_squared_distance(double* to, const double* values, double at, std::size_t count) {
+  const Vec here = splat(at);
+  for (std::size_t i = 0; i < count; i += kLanes) {
+    const Vec distance = load(values + i) - here;
+    store(to + i, load(to + i) + distance * distance);
+  }
+}
+
+constexpr Matrix kTable = {kTileRows, kTileColumns, &add_tile, &add_row,
+                           &dot,      &add_scaled,  &rotate,   &add_squared_distance};
 
 }  // namespace
 }  // namespace SYMSEED_ISA

@@ -25,6 +25,8 @@ struct Matrix {
   void (*add_scaled)(double* to, double factor, const double* from, std::size_t count);
   // (a, b) = (c a - s b, s a + c b).
   void (*rotate)(double* a, double* b, double c, double s, std::size_t count);
+  // to += (values - at)^2.
+  void (*add_squared_distance)(double* to, const double* values, double at, std::size_t count);
 };
 
 const Matrix& matrix_portable();

@@ -331,6 +331,39 @@ def smallest(table: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.int64
 def atan2(y: float, x: float) -> float:
     """The angle of the point (x, y)."""
 
+def process_evidence(
+    inputs: npt.NDArray[np.float64],
+    goal: npt.NDArray[np.float64],
+    noise: npt.NDArray[np.float64],
+    scales: npt.NDArray[np.float64],
+    ratio: float,
+    *,
+    gradient: bool = True,
+    instruction_set: str | None = None,
+) -> tuple[float, npt.NDArray[np.float64]]:
+    """The log marginal likelihood of a Gaussian process, and its gradient, (V + 1,) or empty.
+
+    `inputs` is (V, M). The covariance is s^2 (exp(-1/2 sum ((z - z') / scales)^2) + ratio noise); s and a constant mean
+    are those of greatest likelihood. The gradient is by the logarithms of the length scales and of the ratio. All is
+    NaN if the covariance is not positive definite to rounding.
+    """
+
+def process_prediction(
+    inputs: npt.NDArray[np.float64],
+    goal: npt.NDArray[np.float64],
+    noise: npt.NDArray[np.float64],
+    scales: npt.NDArray[np.float64],
+    ratio: float,
+    points: npt.NDArray[np.float64],
+    *,
+    instruction_set: str | None = None,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64], float]:
+    """The mean and variance of the process without noise at `points` (V, Q), each (Q,).
+
+    Then the mean and variance of each row's noisy value given all other rows, each (M,), and the variance of the noise
+    of a row whose noise factor is 1.
+    """
+
 def linearise(
     vocabulary: Vocabulary, samples: Samples, tokens: Tokens, lengths: Lengths, constants: Constants
 ) -> tuple[float, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
