@@ -901,7 +901,7 @@ def covariance(inputs: Floats, noise: Floats, scales: Floats, ratio: float) -> F
     """Return the covariance of the noisy values in units of the process's variance, (M, M); `inputs` is (V, M)."""
     places = inputs.T / scales
     distance = ((places[:, None] - places[None]) ** 2).sum(axis=2)
-    return np.exp(-0.5 * distance) + ratio * np.diag(noise)
+    return np.asarray(np.exp(-0.5 * distance) + ratio * np.diag(noise))
 
 
 def log_evidence(inputs: Floats, goal: Floats, noise: Floats, scales: Floats, ratio: float) -> float:
