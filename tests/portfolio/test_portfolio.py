@@ -587,6 +587,7 @@ def test_a_front_holds_the_number_that_is_chosen_in_the_place_of_a_variable() ->
     assert pool.best.expression.tokens[0].name == "const"
     assert [str(formula.expression) for formula in pool.shortest(1)] == ["x1"], "or the case would be none"
     assert pool.best in pool.front()
+    assert not pool.noted_on_front(), "neither the number nor the variable was only noted"
 
 
 def test_of_each_length_the_shortest_description_is_kept() -> None:

@@ -132,7 +132,7 @@ class Intake:
                 row = self._allowed(row, formula.expression.row)
                 self._record.became(formula.expression.row, row)
                 self.pool.replace(formula, judged(self._writer, self.possible([row]), self._dataset))
-                done.add(row)
+                done |= {formula.expression.row, row}  # a fit may move the last digit back and forth
             if is_late():
                 return
         for formula in in_time(self.pool.noted_on_front() if self._settings.simple_numbers else [], is_late):

@@ -179,8 +179,9 @@ class Pool:
         return tuple(pareto([*useful, *([] if number is None else [number])], best, _itself))
 
     def noted_on_front(self) -> list[Formula]:
-        """Return the formulas of the front that were only noted."""
-        return [formula for formula in self.front() if formula not in self._by_size.values()]
+        """Return the formulas of the front that were only noted; the best constant formula is not one of them."""
+        added, noted = self._by_size.values(), self._noted.formulas
+        return [formula for formula in self.front() if formula in noted and formula not in added]
 
     @property
     def _all(self) -> list[Formula]:
