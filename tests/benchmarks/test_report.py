@@ -93,6 +93,18 @@ def test_summaries_are_means_over_problems_and_say_how_many_have_runs() -> None:
     assert dsr.means["all"].covered == 0
 
 
+def test_means_of_further_sets_are_reported_if_they_have_runs() -> None:
+    runs = [record("Feynman-I.12.1", "default", 0), record("Feynman-I.12.2", "default", 0, "no")]
+    built = report.build([*records(), *runs])
+    assert [list(summary.means) for summary in built.summaries] == [
+        ["all", "nguyen", "r", "livermore"],
+        ["all", "nguyen", "r", "livermore", "feynman"],
+        ["all", "nguyen", "r", "livermore"],
+    ]
+    mean = built.summaries[1].means["feynman"]
+    assert (mean.recovered, mean.covered, mean.size, mean.paper) == (50.0, 2, 100, None)
+
+
 def test_the_interval_of_a_mean_over_one_problem_is_wilsons() -> None:
     rows = report.build(records()).rows
     assert report.mean_over(["Nguyen-1"], rows, method="nggp").interval == pytest.approx(report.wilson(3, 4))

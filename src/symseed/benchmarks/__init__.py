@@ -1,4 +1,4 @@
-"""Benchmark problems by name: both tables of the paper as printed, variants of its released code, and classic sets.
+"""Benchmark problems by name: both tables of the paper, variants of its released code, classic sets, and physics.
 
 `catalogue/` holds the problems, one file for each set. A name that ends in `/code` is a problem as in the authors'
 released code, if that differs from the paper.

@@ -17,21 +17,39 @@ This entry has every key:
     seed = "mine1"                  # its checksum seeds the draws; default: the name
     note = "Where sources differ."
 
-A target may use all operators and any number, whatever the tokens of the problem.
+A target may use all operators, any number, and `pi`, whatever the tokens of the problem. Variables may have names and
+units; the target then has a unit, too:
+
+    target = "m * v"
+    variables = { m = "kg", v = "m/s" }
+    unit = "kg*m/s"
+
+A system of two states, x1 and x2, is a problem for the rate of each, here `Mine1` and `Mine2`; their samples lie on the
+system's trajectories:
+
+    [[system]]
+    name = "Mine"
+    rates = ["x2", "-x1"]
+    tokens = "Koza"
+    starts = [[1.0, 0.0], [2.0, 0.0]]    # of the trajectories
+    step = 0.1
+    points = 100                         # of each trajectory
+    note = "Where sources differ."
 """
 
 from __future__ import annotations
 
 import functools
 import importlib.resources
+import math
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from symseed import files
 from symseed.benchmarks import rules
-from symseed.benchmarks.problem import FUNCTIONS, Problem
-from symseed.benchmarks.rules import Rules
+from symseed.benchmarks.problem import FUNCTIONS, Problem, Units
+from symseed.benchmarks.rules import Rules, Trajectories
 from symseed.errors import ParseError, SettingsError
 from symseed.language import parsing
 from symseed.language.expression import Expression
@@ -40,11 +58,15 @@ from symseed.language.tokens import OPERATORS
 
 TOKENS_FILE = "tokens.toml"
 
-_FILE_KEYS = {"about", "sets", "problem"}
-_KEYS = {"name", "target", "function", "variables", "tokens", "train", "test", "seed", "note"}
+_FILE_KEYS = {"about", "sets", "problem", "system"}
+_KEYS = {"name", "target", "unit", "function", "variables", "tokens", "train", "test", "seed", "note"}
 _NEEDED = ("name", "tokens", "train")
+_SYSTEM_KEYS = {"name", "rates", "tokens", "starts", "step", "points", "note"}
+_SYSTEM_NEEDED = ("name", "rates", "tokens", "starts", "step", "points")
 _MAX_VARIABLES = 1_000
 """Most variables of a problem: far above any benchmark, chosen by hand."""
+_MOST_POINTS = 10_000
+"""Most points of a trajectory, which are computed one after another: far above any benchmark, chosen by hand."""
 
 TokenSets = Mapping[str, tuple[str | float, ...]]
 
@@ -86,8 +108,10 @@ def parse(texts: Mapping[str, str], token_sets: TokenSets) -> Catalogue:
         content = _toml(text, file)
         _check_keys(content, _FILE_KEYS, file)
         about = _text(content, "about", file, default="")
-        for entry in _entries(content, file):
-            problem = _problem(entry, file, about, token_sets)
+        own = [_problem(entry, file, about, token_sets) for entry in _entries(content, "problem", file)]
+        for entry in _entries(content, "system", file):
+            own += _system(entry, file, about, token_sets)
+        for problem in own:
             if problem.name in problems:
                 raise SettingsError(
                     f"Problem `{problem.name}` of {file} must have a unique name, but another problem has the same."
@@ -108,10 +132,10 @@ def _toml(text: str, file: str) -> dict[str, object]:
         raise SettingsError(f"{file} must be TOML, but it cannot be read: {error}.") from error
 
 
-def _entries(content: Mapping[str, object], file: str) -> list[dict[str, object]]:
-    entries = content.get("problem", [])
+def _entries(content: Mapping[str, object], kind: str, file: str) -> list[dict[str, object]]:
+    entries = content.get(kind, [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise SettingsError(f"The problems of {file} must be tables `[[problem]]`, but `problem` is something else.")
+        raise SettingsError(f"The {kind}s of {file} must be tables `[[{kind}]]`, but `{kind}` is something else.")
     return entries
 
 
@@ -132,54 +156,104 @@ def _check_sets(sets: Mapping[str, tuple[str, ...]], problems: Mapping[str, Prob
 
 
 def _problem(entry: Mapping[str, object], file: str, about: str, token_sets: TokenSets) -> Problem:
-    where = f"Problem `{entry['name']}` of {file}" if "name" in entry else f"A problem of {file}"
-    _check_keys(entry, _KEYS, where)
-    for key in _NEEDED:
-        if key not in entry:
-            raise SettingsError(f"{where} must have `{key}`, but it has only {', '.join(entry) or 'nothing'}.")
+    where = _place(entry, "problem", file)
+    _check_keys(entry, _KEYS, where, _NEEDED)
     if ("target" in entry) == ("function" in entry):
         raise SettingsError(f"{where} must have either `target` or `function`.")
     name = _text(entry, "name", where)
-    variables = _variables(entry, where)
+    names, units = _variables(entry, where)
     function = _text(entry, "function", where, default="")
     if function and function not in FUNCTIONS:
         raise SettingsError(
             f"`function` of {_lower(where)} must be one of {', '.join(FUNCTIONS)}, but it is `{function}`."
         )
-    formula = f"{function}(x1)" if function else _text(entry, "target", where)
-    train = _rules(entry, "train", variables, where)
-    return Problem(
+    formula = f"{function}({names[0]})" if function else _text(entry, "target", where)
+    train = _rules(entry, "train", len(names), where)
+    problem = Problem(
         name=name,
         formula=formula,
-        target=None if function else _target(formula, variables, where),
+        target=None if function else _formula(formula, names, f"`target` of {_lower(where)}"),
         function=FUNCTIONS[function] if function else None,
-        library=_library(entry["tokens"], variables, where, token_sets),
+        library=_library(entry["tokens"], names, where, token_sets),
+        units=units,
         train=train,
-        test=_rules(entry, "test", variables, where) if "test" in entry else train,
+        test=_rules(entry, "test", len(names), where) if "test" in entry else train,
         seed_name=_text(entry, "seed", where, default=name),
         note=_text(entry, "note", where, default=""),
         source=about,
     )
+    try:
+        _ = problem.dimensions
+    except SettingsError as error:
+        raise SettingsError(f"The units of {_lower(where)} cannot be used. {error}") from error
+    return problem
 
 
-def _target(formula: str, variables: int, where: str) -> Expression:
+def _system(entry: Mapping[str, object], file: str, about: str, token_sets: TokenSets) -> list[Problem]:
+    """Read a system of two states: one problem for the rate of each."""
+    where = _place(entry, "system", file)
+    _check_keys(entry, _SYSTEM_KEYS, where, _SYSTEM_NEEDED)
+    name, names = _text(entry, "name", where), ("x1", "x2")
+    formulas = _texts(entry["rates"], f"`rates` of {_lower(where)}")
+    if len(formulas) != len(names):
+        raise SettingsError(f"`rates` of {_lower(where)} must be two formulas, but there are {len(formulas)}.")
+    first, second = rates = [_formula(formula, names, f"`rates` of {_lower(where)}") for formula in formulas]
+    step, points = _number(entry["step"]), entry["points"]
+    if not step > 0.0:
+        raise SettingsError(f"`step` of {_lower(where)} must be a positive number, but it is {entry['step']!r}.")
+    if not isinstance(points, int) or isinstance(points, bool) or not 1 <= points <= _MOST_POINTS:
+        raise SettingsError(f"`points` of {_lower(where)} must be from 1 to {_MOST_POINTS}, but it is {points!r}.")
+    trajectories = Trajectories((first, second), _starts(entry["starts"], where), step, points)
+    return [
+        Problem(
+            name=f"{name}{i + 1}",
+            formula=formula,
+            target=rate,
+            function=None,
+            library=_library(entry["tokens"], names, where, token_sets),
+            units=None,
+            train=trajectories,
+            test=trajectories,
+            seed_name=f"{name}{i + 1}",
+            note=_text(entry, "note", where, default=""),
+            source=about,
+        )
+        for i, (formula, rate) in enumerate(zip(formulas, rates, strict=True))
+    ]
+
+
+def _starts(value: object, where: str) -> tuple[tuple[float, float], ...]:
+    pairs = value if isinstance(value, list) else []
+    starts = [(_number(pair[0]), _number(pair[1])) for pair in pairs if isinstance(pair, list) and len(pair) == 2]
+    if not starts or len(starts) != len(pairs) or not all(math.isfinite(x) for start in starts for x in start):
+        raise SettingsError(f"`starts` of {_lower(where)} must be a list of pairs of numbers, but it is {value!r}.")
+    return tuple(starts)
+
+
+def _number(value: object) -> float:
+    """Return a number; NaN if it is something else."""
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else math.nan
+
+
+def _formula(formula: str, names: Sequence[str], what: str) -> Expression:
     """Read a target; its library has all operators and the numbers in the target."""
     try:
-        library = Library.of([*OPERATORS, *parsing.numbers_in(formula)], variables)
+        pi = [math.pi] if "pi" in parsing.names_in(formula) else []
+        library = Library.of([*OPERATORS, *parsing.numbers_in(formula), *pi], names)
         return Expression.parse(formula, library)
     except ParseError as error:
-        raise SettingsError(f"`target` of {_lower(where)} must be a formula. {error}") from error
+        raise SettingsError(f"{what} must be a formula. {error}") from error
 
 
-def _library(tokens: object, variables: int, where: str, token_sets: TokenSets) -> Library:
+def _library(tokens: object, names: Sequence[str], where: str, token_sets: TokenSets) -> Library:
     if isinstance(tokens, str):
         if tokens not in token_sets:
             raise SettingsError(
                 f"`tokens` of {_lower(where)} must be a list or one of {', '.join(token_sets)}, but it is `{tokens}`."
             )
-        return Library.of(token_sets[tokens], variables)
+        return Library.of(token_sets[tokens], names)
     try:
-        return Library.of(_tokens(tokens, f"`tokens` of {_lower(where)}"), variables)
+        return Library.of(_tokens(tokens, f"`tokens` of {_lower(where)}"), names)
     except SettingsError as error:
         raise SettingsError(f"`tokens` of {_lower(where)} must make a library. {error}") from error
 
@@ -193,17 +267,37 @@ def _rules(entry: Mapping[str, object], key: str, variables: int, where: str) ->
         raise SettingsError(f"`{key}` of {_lower(where)} cannot be used. {error}") from error
 
 
-def _variables(entry: Mapping[str, object], where: str) -> int:
+def _variables(entry: Mapping[str, object], where: str) -> tuple[tuple[str, ...], Units | None]:
+    """Return the variables' names, and the units of the variables and of the target if there are any."""
     value = entry.get("variables", 1)
+    if isinstance(value, dict):
+        if "unit" not in entry:
+            raise SettingsError(f"{where} must have `unit`, the target's, because its variables have units.")
+        if not value:
+            raise SettingsError(f"`variables` of {_lower(where)} must name a variable, but it is empty.")
+        columns = tuple(_text(value, name, f"`variables` of {_lower(where)}") for name in value)
+        return tuple(value), Units(columns, _text(entry, "unit", where))
+    if "unit" in entry:
+        raise SettingsError(
+            f"{where} has `unit`, so `variables` must be a table of units by name, but it is {value!r}."
+        )
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _MAX_VARIABLES:
         raise SettingsError(f"`variables` of {_lower(where)} must be from 1 to {_MAX_VARIABLES}, but it is {value!r}.")
-    return value
+    return tuple(f"x{i + 1}" for i in range(value)), None
 
 
-def _check_keys(table: Mapping[str, object], known: Iterable[str], where: str) -> None:
+def _place(entry: Mapping[str, object], kind: str, file: str) -> str:
+    """Return where an entry is, as the beginning of a sentence."""
+    return f"{kind.title()} `{entry['name']}` of {file}" if "name" in entry else f"A {kind} of {file}"
+
+
+def _check_keys(table: Mapping[str, object], known: Iterable[str], where: str, needed: Iterable[str] = ()) -> None:
     for key in table:
         if key not in known:
             raise SettingsError(f"{where} has the unknown key `{key}`. Expected {', '.join(sorted(known))}.")
+    for key in needed:
+        if key not in table:
+            raise SettingsError(f"{where} must have `{key}`, but it has only {', '.join(table) or 'nothing'}.")
 
 
 def _text(table: Mapping[str, object], key: str, where: str, default: str | None = None) -> str:

@@ -20,12 +20,22 @@ from symseed.data.dataset import Dataset
 from symseed.errors import DataError, check_at_least
 from symseed.language.expression import Expression
 from symseed.language.library import Library
+from symseed.space.constraints import Dimensions
 
 Function: TypeAlias = Callable[[Floats], Floats]
 """Values at the rows of a table, (M, V) to (M,)."""
 
 _SEEDS = 2**32
 """Number of seeds of NumPy's legacy generator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """Physical units of a problem, as texts; "1" is a pure number."""
+
+    columns: tuple[str, ...]
+    """One for each variable."""
+    target: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,15 +50,27 @@ class Problem:
     function: Function | None
     """Computes the target if `target` is None."""
     library: Library
-    """Tokens of a search: x1, x2, ... and the problem's token set. They may not suffice to express the target."""
+    """Tokens of a search: the variables and the problem's token set. They may not suffice to express the target."""
+    units: Units | None
+    """None: none are known."""
     train: Rules
     test: Rules
     seed_name: str
-    """Text whose checksum seeds the draws: the problem's name in the authors' released code."""
+    """Text whose checksum seeds the draws: the problem's name, in the authors' released code if it is there."""
     note: str
     """Differences between paper, released code and literature."""
     source: str
     """Source of the problem's set."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables' names, in the order of the columns."""
+        return tuple(token.name for token in self.library.variables)
+
+    @property
+    def dimensions(self) -> Dimensions | None:
+        """The constraint that the units put on formulas; None without units."""
+        return None if self.units is None else Dimensions.of(self.names, self.units.columns, self.units.target)
 
     def values(self, X: npt.ArrayLike) -> Floats:
         """Return the target's values at the rows of `X` (M, V), as (M,); NaN where it has none."""
@@ -61,13 +83,14 @@ class Problem:
         """Return training and test data.
 
         Draw 0 is the data of the authors' released code, if the definition is the same; other draws are new.
-        Evenly spaced points are the same in each draw.
+        Evenly spaced points, and those on trajectories, are the same in each draw.
         """
         check_at_least("draw", draw, 0)
         # The legacy generator is needed: the released code uses it, for training data first and then for test data.
         rng = np.random.RandomState((zlib.adler32(self.seed_name.encode()) + draw) % _SEEDS)
         train, test = rules.table(self.train, rng), rules.table(self.test, rng)
-        return Dataset.of(train, self.values(train)), Dataset.of(test, self.values(test))
+        first, second = (Dataset.of(X, self.values(X), names=self.names) for X in (train, test))
+        return first, second
 
 
 def harmonic(X: Floats) -> Floats:

@@ -34,6 +34,8 @@ _SETS: Mapping[str, tuple[str, ...]] = types.MappingProxyType(
     }
 )
 """The catalogue's sets for each key of a summary: those of the paper's Table 2."""
+_FURTHER = types.MappingProxyType({"feynman": "Feynman", "feynman-bonus": "Feynman-bonus", "strogatz": "Strogatz"})
+"""Sets whose means are reported if they have runs, by key."""
 _SUMMARY_HEADER = ("Method", "Set", "Problems", "Recovered %", "Reference test %", "Paper %")
 _ROW_HEADER = (
     "Method",
@@ -150,7 +152,7 @@ class SetMean:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One method's means by set: "all", "nguyen", "r" and "livermore"."""
+    """One method's means by set: "all", "nguyen", "r" and "livermore", and those of further sets that have runs."""
 
     method: str
     means: Mapping[str, SetMean]
@@ -442,6 +444,8 @@ def _row(records: Sequence[RunRecord], figure: float | None) -> ProblemRow:
 
 def _summary(method: str, rows: Sequence[ProblemRow], figures: Mapping[str, float]) -> Summary:
     means = {key: mean_over(problems_of(key), rows, method=method, figure=figures.get(key)) for key in _SETS}
+    further = {key: mean_over(benchmarks.SETS[name], rows, method=method) for key, name in _FURTHER.items()}
+    means |= {key: mean for key, mean in further.items() if mean.covered}
     return Summary(method, types.MappingProxyType(means))
 
 

@@ -1,4 +1,4 @@
-"""Rules for a problem's samples: the paper's U and E, read from text.
+"""Rules for a problem's samples: the paper's U and E, read from text, and trajectories of a system.
 
 `U(a, b, n)` is n uniform draws from [a, b). `E(a, b, n)` is n evenly spaced points, both ends included.
 `E(a, b, step s)` is floor((b - a) / s) + 1 evenly spaced points, both ends included, computed in float64. The authors'
@@ -19,6 +19,7 @@ import numpy as np
 
 from symseed.arrays import Floats
 from symseed.errors import SettingsError
+from symseed.language.expression import Expression
 
 MAX_ROWS = 10_000_000
 """Most samples of a table: far above any benchmark, chosen by hand."""
@@ -53,11 +54,47 @@ class Even:
         return f"E({self.low:.15g}, {self.high:.15g}, {self.count})"
 
 
-Rules: TypeAlias = tuple[Uniform, ...] | tuple[Even, ...]
-"""One rule for each variable: paired draws, or the axes of a grid."""
+@dataclass(frozen=True, slots=True)
+class Trajectories:
+    """Points on trajectories of a system of two states, (x1, x2), at equal steps of time.
+
+    The integrator is that of the published data of Strogatz's systems, which it gives to 1e-12: Bogacki and Shampine's
+    method of third order with a fixed step, but the rate of x1 is held during each step. The trajectories are therefore
+    not those of the system itself. That does not matter to a problem, whose target is the rate at each point.
+    """
+
+    rates: tuple[Expression, Expression]
+    """The rates of change of x1 and of x2, over both."""
+    starts: tuple[tuple[float, float], ...]
+    """The first point of each trajectory."""
+    step: float
+    count: int
+    """Number of points of each trajectory, the first included."""
+
+    def points(self) -> Floats:
+        """Return the points of one trajectory after another, (M, 2)."""
+        h = self.step
+        state = np.array(self.starts)
+        states = [state]
+        for _ in range(self.count - 1):
+            first, second = self._rates(state)
+            _, middle = self._rates(state + np.stack([first, second], axis=1) * (h / 2.0))
+            _, late = self._rates(state + np.stack([first, middle], axis=1) * (h * 0.75))
+            mean = (2.0 * second + 3.0 * middle + 4.0 * late) / 9.0
+            state = state + np.stack([first, mean], axis=1) * h
+            states.append(state)
+        return np.stack(states, axis=1).reshape(-1, 2)
+
+    def _rates(self, state: Floats) -> tuple[Floats, Floats]:
+        first, second = self.rates
+        return first.evaluate(state), second.evaluate(state)
 
 
-def parse(texts: Sequence[str], variables: int) -> Rules:
+Rules: TypeAlias = tuple[Uniform, ...] | tuple[Even, ...] | Trajectories
+"""One rule for each variable, paired draws or the axes of a grid; or trajectories."""
+
+
+def parse(texts: Sequence[str], variables: int) -> tuple[Uniform, ...] | tuple[Even, ...]:
     """Read one rule for each variable, or one rule for all of them.
 
     Raises:
@@ -84,6 +121,8 @@ def parse(texts: Sequence[str], variables: int) -> Rules:
 
 def table(rules: Rules, rng: np.random.RandomState) -> Floats:
     """Return samples, (M, V): U takes its draws from `rng` variable by variable, E is the grid of all combinations."""
+    if isinstance(rules, Trajectories):
+        return rules.points()
     columns = [
         rng.uniform(rule.low, rule.high, rule.count)
         if isinstance(rule, Uniform)

@@ -16,7 +16,7 @@ from symseed.benchmarks.runner import RunRecord, Store
 from symseed.cli import next_step
 from symseed.errors import DataError, SettingsError
 
-_DRAW = "Number of the random sample; 0 is the data of the paper's released code."
+_DRAW = "Number of the random sample; 0 is the data of the paper's released code, where it has the problem."
 _BUDGET = "the method's budget"
 
 
@@ -53,6 +53,9 @@ def show_command(name: str, draw: int) -> None:
     click.echo(f"{problem.name}: y = {problem.formula}")
     click.echo(f"tokens: {' '.join(token.name for token in problem.library.tokens)}")
     click.echo(f"data: {len(train)} samples to fit, {len(test)} to test; {problem.source}")
+    if problem.units is not None:
+        units = (f"{name} [{unit}]" for name, unit in zip(problem.names, problem.units.columns, strict=True))
+        click.echo(f"units: {', '.join(units)}, y [{problem.units.target}]")
     if problem.note:
         click.echo(f"note: {problem.note}")
     click.echo(_picture(train.X[:, 0], train.y))
