@@ -25,15 +25,15 @@ class MLflowCallback:
     def __call__(self, progress: Progress) -> bool:
         """Record a turn; return whether the search is to end."""
         metrics: dict[str, float] = {"loss": progress.loss, "tokens": len(progress.best)}
-        for told in progress.turn.learning:
-            learning = told.learning
+        for entry in progress.turn.learning:
+            learning = entry.learning
             numbers = {
                 "samples_reward": None if learning.sampled is None else learning.sampled.mean,
                 "evolved_reward": None if learning.evolved is None else learning.evolved.mean,
                 "entropy": learning.entropy,  # estimated in every fourth round
                 "training_loss": learning.loss,
             }
-            metrics |= {f"search{told.track}_{name}": value for name, value in numbers.items() if value is not None}
+            metrics |= {f"search{entry.track}_{name}": value for name, value in numbers.items() if value is not None}
         mlflow.log_metrics(metrics, step=progress.turn.charged)
         if progress.turn.found_by is not None:
             mlflow.set_tag(f"found_by.{progress.turn.index}", progress.turn.found_by.value)

@@ -24,17 +24,17 @@ def values(progress: Progress) -> Iterator[tuple[str, float]]:
     """Give every number of a turn with its name; entropy and loss are estimated in every fourth round."""
     yield "selected/loss", progress.loss
     yield "selected/tokens", len(progress.best)
-    for told in progress.turn.learning:
-        learning = told.learning
+    for entry in progress.turn.learning:
+        learning = entry.learning
         for name, batch in (("samples", learning.sampled), ("evolved", learning.evolved)):
             if batch is not None:
-                yield f"search{told.track}/{name}/mean_reward", batch.mean
-                yield f"search{told.track}/{name}/best_reward", batch.best
-                yield f"search{told.track}/{name}/tokens", batch.length
-                yield f"search{told.track}/{name}/share_seen_before", batch.repeated
+                yield f"search{entry.track}/{name}/mean_reward", batch.mean
+                yield f"search{entry.track}/{name}/best_reward", batch.best
+                yield f"search{entry.track}/{name}/tokens", batch.length
+                yield f"search{entry.track}/{name}/share_seen_before", batch.repeated
         for name, value in (("entropy", learning.entropy), ("training_loss", learning.loss)):
             if value is not None:
-                yield f"search{told.track}/policy/{name}", value
+                yield f"search{entry.track}/policy/{name}", value
 
 
 class TensorBoardCallback:

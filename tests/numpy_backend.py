@@ -60,7 +60,7 @@ class NumpyBackend:
         self.asked["semantics"] += 1
         (expression,) = population
         found = reference.semantics(expression, self.dataset.X, self.dataset.y)
-        return Semantics(found.values, found.wishes)
+        return Semantics(found.values, found.desired)
 
     def scorer(
         self,

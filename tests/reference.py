@@ -412,42 +412,42 @@ class Semantics:
     """What every node of a row is, and what it should have been, (L, M) each; NaN where there is no such thing."""
 
     values: Floats
-    wishes: Floats
+    desired: Floats
 
-    def is_wished(self, position: int) -> bool:
+    def is_desired(self, position: int) -> bool:
         """Return whether the operators above a node say what it should have been."""
-        return bool(np.isfinite(self.wishes[position]).all())
+        return bool(np.isfinite(self.desired[position]).all())
 
 
 def semantics(expression: Expression, X: Floats, y: Floats, *, jitter: float = 0.0) -> Semantics:
-    """Return values from the leaves up, then wishes from the root down: what all points want, or nothing at all.
+    """Return values from the leaves up, then desired values from the root down: of all points, or of none.
 
-    `jitter` changes values and wishes by a relative amount of that size, and by a hundredth of it, to and fro.
+    `jitter` changes both by a relative amount of that size, and by a hundredth of it, to and fro.
     """
     root = tree(expression.library, expression.ids)
-    values, wishes = np.full((2, len(expression), len(X)), np.nan)
+    values, desired = np.full((2, len(expression), len(X)), np.nan)
     try:
         for node in nodes(root):
             values[node.position] = values_of(node, expression.constants, X, numpy_apply(jitter=jitter))
     except _FailedError:
-        return Semantics(np.full_like(values, np.nan), wishes)
-    wishes[0] = y
+        return Semantics(np.full_like(values, np.nan), desired)
+    desired[0] = y
     for node in nodes(root):
-        if not np.isfinite(wishes[node.position]).all():
+        if not np.isfinite(desired[node.position]).all():
             continue
         for i, child in enumerate(node.children):
             others = [values[other.position] for other in node.children if other is not child]
             for inverse in INVERSES.get(node.token.name, ())[i : i + 1]:
                 with np.errstate(all="ignore"):
-                    wish = inverse(wishes[node.position], *others)
+                    wanted = inverse(desired[node.position], *others)
                     sign = (-1.0) ** (child.position + np.arange(len(X)) // 2)
-                    wish = wish * (1.0 + jitter * sign) + 0.01 * jitter * sign
-                    both = [wish if other is child else values[other.position] for other in node.children]
-                    error = OPERATORS[node.token.name].value(*both) - wishes[node.position]
+                    wanted = wanted * (1.0 + jitter * sign) + 0.01 * jitter * sign
+                    both = [wanted if other is child else values[other.position] for other in node.children]
+                    error = OPERATORS[node.token.name].value(*both) - desired[node.position]
                     # An inverse that does not give what was wanted is none.
-                    is_lost = not np.sum(error**2) <= (2.0**-30 * np.linalg.norm(wishes[node.position])) ** 2
-                wishes[child.position] = wish if np.isfinite(wish).all() and not is_lost else np.nan
-    return Semantics(values, wishes)
+                    is_lost = not np.sum(error**2) <= (2.0**-30 * np.linalg.norm(desired[node.position])) ** 2
+                desired[child.position] = wanted if np.isfinite(wanted).all() and not is_lost else np.nan
+    return Semantics(values, desired)
 
 
 @dataclass
@@ -483,16 +483,16 @@ def distances(
 ) -> Floats | None:
     """Return how far each candidate's values are from what a node should have been; None where that is not known.
 
-    An error there counts by how much it changes the whole, which is how little the wish follows a change of y.
+    An error there counts by how much it changes the whole: the less, the more the desired values follow a change of y.
     """
     change = 1e-5 * (np.abs(y).max() or 1.0)
-    wish, moved = (semantics(expression, X, target).wishes[position] for target in (y, y + change))
-    if not (np.isfinite(wish).all() and np.isfinite(moved).all()):
+    wanted, moved = (semantics(expression, X, target).desired[position] for target in (y, y + change))
+    if not (np.isfinite(wanted).all() and np.isfinite(moved).all()):
         return None
     with np.errstate(all="ignore"):
-        slope = change / (moved - wish)
+        slope = change / (moved - wanted)
     weight = np.where(np.isfinite(slope), weights * slope**2, 0.0)
-    return np.array([np.sum(weight * (values - wish) ** 2) for values in candidates])
+    return np.array([np.sum(weight * (values - wanted) ** 2) for values in candidates])
 
 
 # --- Constraints -----------------------------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ class Completion {
  private:
   // Represents a vector of values: a cell of a grid as wide as the tolerance, and a check.
   struct Key {
-    std::uint64_t cell = 0;  // 0: the values are all 0, or too small to be told from it
+    std::uint64_t cell = 0;  // 0: the values are all 0, or too small to differ from it
     double check = 0.0;
     double tolerance = 0.0;
   };

@@ -19,10 +19,10 @@ from symseed.search.budget import Budget, StopReason
 from symseed.search.policy import Lesson, LSTMPolicy, Policy, PolicySettings
 from symseed.search.search import SearchResult, SearchSettings
 from symseed.space.space import SearchSpace
-from symseed.tables.table import read_table
 
 if TYPE_CHECKING:
     from symseed.regressor.regressor import SymbolicRegressor
+    from symseed.tables.table import read_table
 
 __all__ = [
     "Budget",
@@ -61,7 +61,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load slow parts at their first use: the version, and everything that needs scikit-learn."""
+    """Load slow parts at their first use: the version, tables, and everything that needs scikit-learn."""
     if name == "__version__":
         from symseed.version import version
 
@@ -70,4 +70,8 @@ def __getattr__(name: str) -> Any:
         from symseed.regressor.regressor import SymbolicRegressor
 
         return SymbolicRegressor
+    if name == "read_table":
+        from symseed.tables.table import read_table
+
+        return read_table
     raise AttributeError(f"module 'symseed' has no attribute {name!r}")

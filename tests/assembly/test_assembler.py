@@ -122,7 +122,7 @@ def test_once_enlarged_it_knows_more_and_what_has_the_targets_parity(
     assert (errors[True] < 1e-24) == is_found
 
 
-def test_swings_that_the_data_show_are_known_from_the_start() -> None:
+def test_waves_that_the_data_show_are_known_from_the_start() -> None:
     wide = np.random.default_rng(1).uniform(-20.0, 20.0, (400, 1))
     data = Dataset.of(wide, 1.0 - 2.5 * np.sin(3.3 * wide[:, 0]))
     found, error = best(assembler(ONE, data).first(), ONE, data)

@@ -157,7 +157,7 @@ def test_noise_has_no_structure(count: int) -> None:
         assert found.splits() == []
 
 
-def test_a_swing_that_changes_sign_with_another_is_seen_by_its_help() -> None:
+def test_a_wave_that_changes_sign_with_another_is_found_with_its_help() -> None:
     """Like Neat-7: the grid is so coarse that the doubled frequency of the square is none that it can show."""
     X = grid(np.linspace(-50.0, 50.0, 316), np.linspace(-50.0, 50.0, 40))
     data = Dataset.of(X, 2.0 - 2.1 * np.cos(9.8 * X[:, 0]) * np.sin(0.6 * X[:, 1]))
@@ -178,18 +178,18 @@ def test_the_frequencies_of_a_product_are_found() -> None:
         assert all(abs(value - frequency) < 0.05 for value in found), "and no other"
 
 
-def swinging() -> Dataset:
+def waves() -> Dataset:
     X = uniform(1, 600, 1, 0.0, 30.0)
     return Dataset.of(X, np.sin(5.0 * X[:, 0]) + 3.0 * np.cos(2.0 * X[:, 0] + 1.0))
 
 
 def test_the_strongest_frequency_of_a_sum_is_found_first() -> None:
-    assert probes.frequencies(swinging(), 0)[0] == pytest.approx(2.0, abs=0.01)
-    assert probes.frequencies(swinging(), 0, most=1)[0] == pytest.approx(2.0, abs=0.01)
+    assert probes.frequencies(waves(), 0)[0] == pytest.approx(2.0, abs=0.01)
+    assert probes.frequencies(waves(), 0, most=1)[0] == pytest.approx(2.0, abs=0.01)
 
 
 def test_the_other_frequency_of_a_sum_is_found_too() -> None:
-    found = probes.frequencies(swinging(), 0)
+    found = probes.frequencies(waves(), 0)
     assert any(value == pytest.approx(5.0, abs=0.01) for value in found)
     assert len({round(value, 3) for value in found}) == len(found), "each once"
 

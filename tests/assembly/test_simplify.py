@@ -1,4 +1,4 @@
-"""Tidying: shorter formulas with the same values, and simple numbers where the data allow them."""
+"""Simplification: shorter formulas with the same values, and simple numbers where the data allow them."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_row_that_fails_stays_as_it_is() -> None:
     assert text(simplified(WRITER, read("add log const(-1) x1"), below)) == "add const(1.0) x1"
 
 
-def test_constants_are_polished_to_the_end() -> None:
+def test_constants_are_fitted_to_convergence() -> None:
     rows = WRITER.population([read("add mul const(1) x1 mul const(5) sin x1")])
     again = fitted(rows, CLEAN)
     assert evaluate(again, CLEAN).error[0] < 1e-25
@@ -133,16 +133,16 @@ def test_added_zeros_and_factors_of_one_are_dropped(prefix: str) -> None:
 
 def test_several_constants_become_plain_together() -> None:
     data = Dataset.of(x, 0.5 * x - 3.0 + math.pi * np.sin(x))
-    tidy = simplified(WRITER, read("add add mul const(0.4) x1 const(-2) mul const(3) sin x1"), data)
-    assert sorted(value for value in tidy.constants if value == value) == [0.5, 3.0, math.pi]
+    simple = simplified(WRITER, read("add add mul const(0.4) x1 const(-2) mul const(3) sin x1"), data)
+    assert sorted(value for value in simple.constants if value == value) == [0.5, 3.0, math.pi]
 
 
 def test_a_constant_that_is_no_plain_number_stays_fitted() -> None:
     """2.0537 with noise of 1e-3: 2 would be cheaper to write, but the data know better."""
     data = noisy(2.0537 * x, 1e-3)
-    tidy = simplified(WRITER, read("mul const(2.1) x1"), data)
-    value = tidy.constants[1]
-    assert text(tidy) == f"mul const({value!r}) x1"
+    simple = simplified(WRITER, read("mul const(2.1) x1"), data)
+    value = simple.constants[1]
+    assert text(simple) == f"mul const({value!r}) x1"
     assert value == pytest.approx(2.0537, abs=1e-3)
     assert value == pytest.approx(float(x @ data.y / (x @ x)), rel=1e-6) or simple_numbers.cost(value) is not None
 
@@ -155,8 +155,8 @@ def test_noise_that_hides_the_difference_makes_a_constant_plain() -> None:
 def test_a_constant_whose_work_the_others_can_do_goes() -> None:
     """An added 0.03 next to a factor in an exponent: each is known well alone, and not together."""
     data = noisy(5.0 * np.exp(-1.3 * x), 0.01)
-    tidy = simplified(WRITER, read("mul const(5) exp mul const(-1.3) add x1 const(0.03)"), data)
-    assert [LIBRARY[i].name for i in tidy.ids] == ["mul", "const", "exp", "mul", "const", "x1"]
+    simple = simplified(WRITER, read("mul const(5) exp mul const(-1.3) add x1 const(0.03)"), data)
+    assert [LIBRARY[i].name for i in simple.ids] == ["mul", "const", "exp", "mul", "const", "x1"]
 
 
 @pytest.mark.parametrize(
@@ -167,15 +167,15 @@ def test_a_constant_whose_work_the_others_can_do_goes() -> None:
     ],
 )
 def test_factors_that_the_data_cannot_tell_apart_become_one(prefix: str, y: Floats, expected: list[str]) -> None:
-    tidy = simplified(WRITER, read(prefix), noisy(2.2537 * y, 0.003))
-    assert [LIBRARY[i].name for i in tidy.ids[:3]] == expected
-    assert sum(simple_numbers.cost(value) is None for value in tidy.constants if not math.isnan(value)) <= 1
-    assert tidy.constants[1] == pytest.approx(2.2537, abs=0.01)
+    simple = simplified(WRITER, read(prefix), noisy(2.2537 * y, 0.003))
+    assert [LIBRARY[i].name for i in simple.ids[:3]] == expected
+    assert sum(simple_numbers.cost(value) is None for value in simple.constants if not math.isnan(value)) <= 1
+    assert simple.constants[1] == pytest.approx(2.2537, abs=0.01)
 
 
 def test_factors_that_the_data_can_tell_apart_stay_two() -> None:
-    tidy = simplified(WRITER, read("sub mul const(2.3) exp x1 mul const(2.2) sin x1"), noisy(2.25 * np.exp(x), 0.01))
-    assert text(tidy).startswith("mul const(2.25) exp x1") or "sin" not in text(tidy)
+    simple = simplified(WRITER, read("sub mul const(2.3) exp x1 mul const(2.2) sin x1"), noisy(2.25 * np.exp(x), 0.01))
+    assert text(simple).startswith("mul const(2.25) exp x1") or "sin" not in text(simple)
     apart = simplified(WRITER, read("sub mul const(2.3) exp x1 mul const(2.2) sin x1"), CLEAN_TWO)
     assert sorted(abs(value) for value in apart.constants if not math.isnan(value)) == [2.0, 2.5]
 
@@ -201,9 +201,9 @@ def test_tidying_never_lengthens_the_description(prefix: str, seed: int, noise: 
     a, b, c = rng.choice([1.0, 2.0, -0.5, 0.37, 1.234567], 3)
     data = noisy(a * x + b * np.sin(x) + c, noise, seed)
     start = fitted(WRITER.population([read(prefix)]), data).row(0)
-    tidy = simplified(WRITER, start, data)
-    assert length(tidy, data) <= length(start, data) + 1e-9
-    assert len(tidy) <= len(start)
+    simple = simplified(WRITER, start, data)
+    assert length(simple, data) <= length(start, data) + 1e-9
+    assert len(simple) <= len(start)
 
 
 @pytest.mark.parametrize(
@@ -264,12 +264,12 @@ def test_literals_of_the_library_are_left_alone() -> None:
     writer = Writer(library)
     start = Expression.parse_prefix("add mul const(1.9) x1 mul const(0.7) sin x1", library)
     data = Dataset.of(x, 2.0 * x + math.sqrt(0.5) * np.sin(x))
-    tidy = simplified(writer, start.row, data)
-    assert tidy.constants[2] == 2.0
-    assert tidy.constants[5] == pytest.approx(math.sqrt(0.5), rel=1e-9)
+    simple = simplified(writer, start.row, data)
+    assert simple.constants[2] == 2.0
+    assert simple.constants[5] == pytest.approx(math.sqrt(0.5), rel=1e-9)
 
 
-def test_what_was_tidied_so_far_is_kept_once_time_is_up() -> None:
+def test_what_was_simplified_so_far_is_kept_once_time_is_up() -> None:
     start = read("add add mul const(2.0000001) x1 sin x1 mul const(0.0000001) exp x1")
     questions = [0]
 

@@ -435,15 +435,15 @@ def test_runs_may_be_done_on_an_executor_of_the_callers(tmp_path: Path) -> None:
     keys = [RunKey("Nguyen-1", "nggp-s-1", seed, expressions=300) for seed in range(3)]
     own, other = Store(tmp_path / "own"), Store(tmp_path / "other")
     run_many(keys, own, jobs=1, done=lambda _: None)
-    told: list[RunRecord] = []
+    done: list[RunRecord] = []
     with ThreadPoolExecutor(2) as threads:
-        run_many(keys, other, jobs=2, done=told.append, executor=threads)
+        run_many(keys, other, jobs=2, done=done.append, executor=threads)
     records = [
         {record.key: replace(record, cpu_seconds=0.0, check_seconds=0.0) for record in store.read()}
         for store in (own, other)
     ]
     assert records[0] == records[1]
-    assert {record.key for record in told} == set(keys)
+    assert {record.key for record in done} == set(keys)
 
     class Failing(ThreadPoolExecutor):
         def submit(self, work: Any, /, *arguments: Any, **named: Any) -> Any:

@@ -223,7 +223,7 @@ def test_weights_below_zero_get_a_sentence(tmp_path: Path) -> None:
 
 
 def every_command() -> dict[str, click.Command]:
-    names = [*ELSEWHERE, "evaluate", "methods", "doctor", "completion"]
+    names = [*ELSEWHERE, "completion"]
     found = {name: commands.get_command(click.Context(commands), name) for name in names}
     return {name: command for name, command in found.items() if command is not None}
 

@@ -72,9 +72,9 @@ def test_a_run_is_found_by_its_folder_by_latest_and_by_the_beginning_of_its_name
 
 @pytest.mark.parametrize("text", ["nothing", "elsewhere/latest", "outputs/x"])
 def test_a_name_of_no_run_gets_a_sentence(outputs: Path, text: str) -> None:
-    with pytest.raises(DataError, match=r"there is none\. `symseed runs` lists the runs\.") as told:
+    with pytest.raises(DataError, match=r"there is none\. `symseed runs` lists the runs\.") as raised:
         run_names.find(text)
-    assert f"`{text}` must be the folder of a run, `latest`" in str(told.value)
+    assert f"`{text}` must be the folder of a run, `latest`" in str(raised.value)
 
 
 def test_a_beginning_of_several_names_gets_a_sentence(outputs: Path) -> None:

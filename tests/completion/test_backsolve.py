@@ -46,7 +46,7 @@ def test_affine_errors_are_those_of_least_squares(seed: int, contexts: int, part
 
 @settings(max_examples=60, deadline=None)
 @given(seed=seeds, samples=st.integers(5, 40), offset=st.floats(-10, 10), factor=st.floats(-10, 10))
-def test_the_affine_fit_brings_a_value_to_its_wish(seed: int, samples: int, offset: float, factor: float) -> None:
+def test_the_affine_fit_gives_the_desired_values(seed: int, samples: int, offset: float, factor: float) -> None:
     desired, weights, values = draw(seed, 1, 1, samples)
     found = backsolve.affine_fit(offset + factor * values[0], weights[0], values[0])
     np.testing.assert_allclose(found, (offset, factor), rtol=1e-6, atol=1e-6 * (1.0 + np.abs(values).max()))

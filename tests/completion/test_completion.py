@@ -1,4 +1,4 @@
-"""Semantic completion: wishes are those of the twin, what fits is found, and the table keeps what it should."""
+"""Semantic completion: desired values are those of the twin, matches are found, and the table keeps what it should."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def everything(population: Population) -> npt.NDArray[np.int64]:
     return np.arange(len(population))
 
 
-# --- Values and wishes -----------------------------------------------------------------------------------------------
+# --- Values and desired values ---------------------------------------------------------------------------------------
 
 
 def native(expression: Expression, X: Floats, y: Floats, instruction_set: str | None = None) -> reference.Semantics:
-    """Return the core's values and wishes of one row."""
+    """Return the core's values and desired values of one row."""
     samples = _core.Samples(np.ascontiguousarray(X), np.ascontiguousarray(y), np.ones(len(y)))
     one = arrays(Population.from_expressions([expression]))
     return reference.Semantics(
@@ -68,15 +68,15 @@ def data(seed: int, count: int = 13) -> tuple[Floats, Floats]:
 
 
 def assert_like_the_twin(expression: Expression, X: Floats, y: Floats) -> list[int]:
-    """Compare values and wishes with the twin's; return the positions whose wish is a number.
+    """Compare values and desired values with the twin's; return the positions that have desired values.
 
     Numerically delicate ones are left alone: those that appear, vanish or change by more than 1e-10 when everything is
     shaken by 1e-13, this way or that. Such are a logarithm of what cancels to nearly nothing, or an arc sine about 1.
     """
     found, expected = native(expression, X, y), reference.semantics(expression, X, y)
     shaken = [reference.semantics(expression, X, y, jitter=jitter) for jitter in (1e-13, -1e-13)]
-    wished = []
-    for part in ("values", "wishes"):
+    desired = []
+    for part in ("values", "desired"):
         for position in range(len(expression)):
             twin, *others = (getattr(each, part)[position] for each in (expected, *shaken))
             core = getattr(found, part)[position]
@@ -85,41 +85,41 @@ def assert_like_the_twin(expression: Expression, X: Floats, y: Floats) -> list[i
                 assert np.isnan(core).all(), f"{part} of {expression.prefix} at {position}"
             elif all(np.abs(other - twin).max() <= 1e-10 * scale for other in others):
                 assert np.abs(core - twin).max() <= 1e-9 * scale, f"{part} of {expression.prefix} at {position}"
-                wished += [position] if part == "wishes" else []
-    return wished
+                desired += [position] if part == "desired" else []
+    return desired
 
 
-def test_wishes_through_every_operator_are_those_of_the_twin() -> None:
-    """Random rows over the whole table: each inverse was taken, by each argument, on the way to a wish."""
+def test_desired_values_through_every_operator_are_those_of_the_twin() -> None:
+    """Random rows over the whole table: each inverse was taken, by each argument."""
     taken: collections.Counter[tuple[str, int]] = collections.Counter()
     for seed in range(6):
         population = random_population(np.random.default_rng(seed), LIBRARY, 400, 6)
         for expression in population:
             root = reference.tree(LIBRARY, expression.ids)
-            wished = assert_like_the_twin(expression, *data(seed))
+            desired = assert_like_the_twin(expression, *data(seed))
             for node in reference.nodes(root):
                 for argument, child in enumerate(node.children):
-                    if child.position in wished:
+                    if child.position in desired:
                         taken[node.token.name, argument] += 1
     assert set(taken) == {(name, argument) for name in INVERSES for argument in range(len(INVERSES[name]))}
 
 
 @settings(max_examples=60, deadline=None)
 @given(expression=expressions(LIBRARY, max_length=14), seed=st.integers(0, 2**32), count=st.integers(1, 20))
-def test_values_and_wishes_are_those_of_the_twin(expression: Expression, seed: int, count: int) -> None:
+def test_values_and_desired_values_are_those_of_the_twin(expression: Expression, seed: int, count: int) -> None:
     assert_like_the_twin(expression, *data(seed, count))
 
 
 @settings(max_examples=60, deadline=None)
 @given(expression=expressions(LIBRARY, max_length=14), seed=st.integers(0, 2**32), count=st.integers(1, 20))
-def test_every_instruction_set_wishes_for_the_same_bits(expression: Expression, seed: int, count: int) -> None:
+def test_every_instruction_set_desires_the_same_bits(expression: Expression, seed: int, count: int) -> None:
     X, y = data(seed, count)
     X[::3] *= 1e7  # past what the vector forms of sin and exp take
     expected = native(expression, X, y, "portable")
     for name in _core.instruction_sets():
         found = native(expression, X, y, name)
         assert reference.same_bits(found.values, expected.values)
-        assert reference.same_bits(found.wishes, expected.wishes)
+        assert reference.same_bits(found.desired, expected.desired)
 
 
 PRINCIPAL: dict[str, tuple[float, float]] = {
@@ -156,7 +156,7 @@ INVERTED = [(name, argument) for name, inverses in INVERSES.items() for argument
 def test_an_operator_of_what_its_argument_should_be_is_what_was_wanted(
     name: str, argument: int, draws: list[float]
 ) -> None:
-    """Wanted is f(right), the row is f(wrong): the wish is for `right`, and f of the wish is wanted."""
+    """The target is f(right), the row f(wrong): the desired value is `right`, and f of it is the target."""
     low, high = PRINCIPAL.get(name, (-10.0, 10.0))
     right, wrong, other = (low + (high - low) * draw for draw in draws)
     wrong, other = wrong or high, other or high  # nothing can be divided by 0, nor 0 by anything be more
@@ -170,10 +170,10 @@ def test_an_operator_of_what_its_argument_should_be_is_what_was_wanted(
     columns[argument] = wrong
     row = Expression.parse_prefix(" ".join([name, "x1", "x2"][: 1 + arity]), Library.of([name], 2))
     found = native(row, np.array([columns]), wanted)
-    wish = found.wishes[1 + argument]
+    desired = found.desired[1 + argument]
     scale = max(1.0, abs(other))
-    np.testing.assert_allclose(wish, [right], rtol=1e-9, atol=1e-9 * scale)
-    columns[argument] = float(wish[0])
+    np.testing.assert_allclose(desired, [right], rtol=1e-9, atol=1e-9 * scale)
+    columns[argument] = float(desired[0])
     with np.errstate(all="ignore"):
         again = OPERATORS[name].value(*(np.array([value]) for value in columns[:arity]))
     np.testing.assert_allclose(again, wanted, rtol=1e-9, atol=1e-9 * scale)
@@ -211,7 +211,7 @@ def impossible(name: str, wanted: float, *arguments: float, at: int = 1) -> Any:
         impossible("pow", 0.5, 0.0, 2.0, at=2),  # 0^b
     ],
 )
-def test_where_no_argument_would_do_none_is_wished_for(
+def test_where_no_argument_would_do_none_is_desired(
     name: str, wanted: float, arguments: tuple[float, ...], at: int, instruction_set: str
 ) -> None:
     """One such point among others is enough."""
@@ -221,28 +221,28 @@ def test_where_no_argument_would_do_none_is_wished_for(
     y = np.array([wanted, 0.5, 0.5])
     found = native(row, X, y, instruction_set)
     assert np.isfinite(found.values).all()
-    assert np.isnan(found.wishes[at]).all()
-    # Without that point there is a wish, unless the operator has no inverse at all.
-    assert native(row, X[1:], y[1:], instruction_set).is_wished(at) == (name in INVERSES)
+    assert np.isnan(found.desired[at]).all()
+    # Without that point there are desired values, unless the operator has no inverse at all.
+    assert native(row, X[1:], y[1:], instruction_set).is_desired(at) == (name in INVERSES)
 
 
-def test_a_wish_goes_down_as_far_as_inverses_lead() -> None:
-    """Of exp(x) + max(sin(x), x): below the maximum nothing is wished for, beside it all is."""
+def test_desired_values_go_down_as_far_as_inverses_lead() -> None:
+    """In exp(x) + max(sin(x), x), nothing below the maximum has desired values, and all beside it has."""
     row = Expression.parse_prefix("add exp x1 max sin x1 x1", LIBRARY)
     y = np.array([5.0, 9.0])
     X = np.array([[1.0, 0.0], [2.0, 0.0]])
     found = native(row, X, y)
-    np.testing.assert_allclose(found.wishes[0], y)
-    np.testing.assert_allclose(found.wishes[1], y - X[:, 0])
-    np.testing.assert_allclose(found.wishes[2], np.log(y - X[:, 0]))
-    np.testing.assert_allclose(found.wishes[3], y - np.exp(X[:, 0]))
-    assert np.isnan(found.wishes[4:]).all()
+    np.testing.assert_allclose(found.desired[0], y)
+    np.testing.assert_allclose(found.desired[1], y - X[:, 0])
+    np.testing.assert_allclose(found.desired[2], np.log(y - X[:, 0]))
+    np.testing.assert_allclose(found.desired[3], y - np.exp(X[:, 0]))
+    assert np.isnan(found.desired[4:]).all()
 
 
-def test_a_row_that_fails_has_neither_values_nor_wishes() -> None:
+def test_a_row_that_fails_has_neither_values_nor_desired_values() -> None:
     found = native(Expression.parse_prefix("add x2 log x1", LIBRARY), np.array([[1.0, 1.0], [-1.0, 1.0]]), np.ones(2))
     assert np.isnan(found.values).all()
-    assert np.isnan(found.wishes).all()
+    assert np.isnan(found.desired).all()
 
 
 # --- What is found ---------------------------------------------------------------------------------------------------
@@ -334,7 +334,7 @@ def test_a_wrong_subtree_gives_way_to_the_right_one_wherever_that_was_seen() -> 
             continue
         twin = reference.semantics(wrong, X, y)
         wanted = reference.evaluate(plain(right, KOZA), X).values
-        is_possible = twin.is_wished(begin) and np.allclose(twin.wishes[begin], wanted, rtol=1e-12)
+        is_possible = twin.is_desired(begin) and np.allclose(twin.desired[begin], wanted, rtol=1e-12)
         if not is_possible or np.allclose(twin.values[0], y) or np.allclose(wanted, 0.0):
             continue  # a branch that is not the principal one, or nothing to repair
         others = random_population(rng, KOZA, 20, 10)
@@ -347,19 +347,19 @@ def test_a_wrong_subtree_gives_way_to_the_right_one_wherever_that_was_seen() -> 
 
 
 def is_granted(row: Expression, parent: Expression, X: Floats, y: Floats) -> bool:
-    """Return whether `row` is `parent` with, in one place, what was wished for there."""
+    """Return whether `row` is `parent` with the desired values in one place."""
     twin, found = (reference.semantics(each, X, y) for each in (parent, row))
     for begin in range(min(len(row), len(parent))):
         new = subtree(row.ids, begin, KOZA)
         is_elsewhere_the_same = put(parent.ids, begin, new, KOZA) == row.ids
-        gap = np.abs(twin.wishes[begin] - found.values[begin]).max()
+        gap = np.abs(twin.desired[begin] - found.values[begin]).max()
         if is_elsewhere_the_same and gap <= 1e-8 * np.abs(found.values[begin]).max():
             return True
     return False
 
 
 @pytest.mark.parametrize("constraints", [(), PAPER, (*PAPER, Repeat(("x2",), 2))], ids=["none", "paper", "more"])
-def test_completions_are_what_was_wished_for_and_keep_to_the_rules(constraints: tuple[Any, ...]) -> None:
+def test_completions_have_the_desired_values_and_keep_to_the_rules(constraints: tuple[Any, ...]) -> None:
     """They are the target, but where rounding makes them something else: of 1e99 - 1e99, nearly all would do."""
     space = SearchSpace(KOZA, 4, 14, constraints=constraints)
     X = np.random.default_rng(3).uniform(0.2, 2.0, (20, 2))
@@ -460,7 +460,7 @@ def test_points_whose_target_is_0_do_not_keep_a_product_from_being_inverted() ->
     with_zeros = np.concatenate([[0.0, -1.0], x, [0.0]])
     y = with_zeros * (with_zeros + 1.0)
     half = rows("mul x1 x1")
-    assert not native(half[0], with_zeros[:, None], y).is_wished(1)
+    assert not native(half[0], with_zeros[:, None], y).is_desired(1)
     found, _ = completed(completion(y, with_zeros), rows("mul x1 x1", "add x1 1.0"))
     assert "mul x1 add x1 1.0" in prefixes(found)
 

@@ -98,7 +98,7 @@ def test_threads_that_share_a_task_get_the_same_fitted_constants() -> None:
     assert run(script) == "same\n"
 
 
-def test_threads_that_share_a_table_of_completions_look_all_their_wishes_up() -> None:
+def test_threads_that_share_a_table_of_completions_look_all_their_desired_values_up() -> None:
     script = """
         small = Library.of(["add", "mul", "sin", "exp"], 2)
         any_row = SearchSpace(small, 1, 12)

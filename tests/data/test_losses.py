@@ -302,9 +302,9 @@ def test_a_loss_that_raises_later_fails_its_rows_and_says_so_once() -> None:
         return np.abs(np.asarray(y) - prediction)
 
     dataset = Dataset.of(X, X[:, 0]).with_loss(made(picky))
-    with pytest.warns(RuntimeWarning, match="`picky` raised ZeroDivisionError: an eighth") as told:
+    with pytest.warns(RuntimeWarning, match="`picky` raised ZeroDivisionError: an eighth") as warned:
         errors = evaluate(rows("0.125", "x1", "0.125"), dataset, threads=2)
-    assert len(told) == 1
+    assert len(warned) == 1
     assert errors.failure.tolist() == [Failure.NO_ANSWER, Failure.NONE, Failure.NO_ANSWER]
     assert fit(rows("0.125"), dataset)[1].error[0] < 300 * np.abs(X[:, 0]).mean() + 1e-9  # from another start
 

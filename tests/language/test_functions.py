@@ -437,9 +437,9 @@ def test_a_function_that_raises_later_fails_its_rows_and_says_so_once(threads: i
     dataset = Dataset.of([[0.125], [0.25]], [0.5, 1.0])
     with pytest.warns(
         RuntimeWarning, match="`own` raised ZeroDivisionError: an eighth. Such formulas fail; .* given once"
-    ) as told:
+    ) as warned:
         errors = evaluate(population, dataset, threads=threads)
-    assert len(told) == 1
+    assert len(warned) == 1
     assert errors.failure.tolist() == [Failure.NO_ANSWER, Failure.NONE, Failure.NO_ANSWER]
     assert errors.position.tolist() == [0, -1, 3]
     assert errors.error[1] == 0.0

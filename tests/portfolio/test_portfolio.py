@@ -741,7 +741,7 @@ def test_while_nothing_has_the_dimension_of_y_the_mean_is_chosen_and_the_front_i
 
 @dataclasses.dataclass(frozen=True)
 class CountingPolicySettings:
-    """Builds policies that draw from the space, and draw otherwise after each lesson: enough to be told apart."""
+    """Builds policies that draw from the space, and draw otherwise after each lesson: enough to distinguish them."""
 
     def build(self, space: SearchSpace, *, seed: int) -> CountingPolicy:
         return CountingPolicy(space, seed)
@@ -813,7 +813,7 @@ def test_another_policy_and_trainer_run_in_a_portfolio_and_resume_through_arrays
         assert resumed.front() == whole.front()
 
 
-# --- What is told of it ----------------------------------------------------------------------------------------------
+# --- Reports ----------------------------------------------------------------------------------------------------------
 
 
 def test_the_mean_is_the_first_choice_and_each_later_one_names_the_part_that_found_it() -> None:
@@ -850,12 +850,12 @@ def test_a_turn_tells_how_each_search_that_took_it_learnt() -> None:
     settings = dataclasses.replace(SEARCHES, tracks=(_PLAIN, dataclasses.replace(_FITTED, first_turn=2)))
     first, second, third, *_ = solve(noisy(), settings, budget=Budget(20_000)).history
     assert first.learning == ()
-    assert [(told.track, told.rounds) for told in second.learning] == [(0, 2)]
-    assert [(told.track, told.rounds) for told in third.learning] == [(0, 4), (1, 1)]
-    for told in (*second.learning, *third.learning):
-        assert told.learning.sampled is not None
-        assert told.learning.evolved is not None
-        assert told.learning.sampled.count == _SEARCH.batch
+    assert [(entry.track, entry.rounds) for entry in second.learning] == [(0, 2)]
+    assert [(entry.track, entry.rounds) for entry in third.learning] == [(0, 4), (1, 1)]
+    for entry in (*second.learning, *third.learning):
+        assert entry.learning.sampled is not None
+        assert entry.learning.evolved is not None
+        assert entry.learning.sampled.count == _SEARCH.batch
     assert second.learning[0].learning.entropy is not None
 
 

@@ -43,7 +43,7 @@ def test_ctrl_c_while_the_front_is_judged_keeps_what_was_found(
         return judge(self, *args)
 
     monkeypatch.setattr(Judge, "candidates", interrupted)
-    # No state is put away on the way, which would judge the front too.
+    # No state is saved on the way, because saving judges the front too.
     model = SymbolicRegressor(**SMALL, max_evals=8_000)
     model.fit(X, Y)
     assert calls[0] > call

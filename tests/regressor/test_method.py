@@ -56,7 +56,7 @@ def test_a_fit_with_a_method_of_the_paper_tries_the_same_formulas_as_the_search_
     seed = int(check_random_state(3).randint(2**31 - 1))
     steps = search.run(chosen.space(library), task, chosen.settings, seed=seed, budget=Budget(50_000)).history
     model = paper(method=method, max_evals=50_000).fit(TRAIN.X, TRAIN.y)
-    seen = [(told.rounds, told.learning.sampled) for moment in model._histories[0] for told in moment.learning]
+    seen = [(entry.rounds, entry.learning.sampled) for moment in model._histories[0] for entry in moment.learning]
     rounds = 4 if method == "nggp-complete" else 0  # whose table is emptied after four rounds of a fit
     assert len(seen) >= 4
     for step, (index, sampled) in list(zip(steps, seen, strict=False))[: rounds or None]:
@@ -195,7 +195,7 @@ def test_a_callback_sees_every_turn_and_ends_the_search_by_a_true_value() -> Non
     assert model.stop_reason_ == "The callback stopped the search."
     assert not model.interrupted_
     assert seen[-1].front().equations
-    assert [told.rounds for progress in seen for told in progress.turn.learning] == [1, 2, 3]
+    assert [entry.rounds for progress in seen for entry in progress.turn.learning] == [1, 2, 3]
     assert clone(model).callback is third
 
 
@@ -233,10 +233,10 @@ def test_a_run_records_learning_and_what_found_each_choice_and_goes_on_without_i
     turns = [line for line in lines if line["event"] == "turn"]
     assert turns[0]["found_by"] == "mean"
     assert {turn["found_by"] for turn in turns} & {"policy", "evolution"}
-    (told,) = next(turn["learning"] for turn in turns if turn["turn"] == 1)
-    assert set(told) == {"track", "rounds", "sampled", "evolved", "entropy", "loss"}
-    assert told["sampled"]["count"] == 50
-    assert told["entropy"] > 0.0
+    (entry,) = next(turn["learning"] for turn in turns if turn["turn"] == 1)
+    assert set(entry) == {"track", "rounds", "sampled", "evolved", "entropy", "loss"}
+    assert entry["sampled"]["count"] == 50
+    assert entry["entropy"] > 0.0
     seen: list[Progress] = []
     again = SymbolicRegressor.resume(folder, max_evals=3_000, callback=seen.append)
     assert seen

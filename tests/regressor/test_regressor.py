@@ -138,7 +138,7 @@ def test_the_loss_in_the_table_is_the_loss_of_predict_to_the_last_bit(kind: str,
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e8])
-def test_constants_on_the_front_are_polished(scale: float) -> None:
+def test_constants_on_the_front_are_fitted_to_convergence(scale: float) -> None:
     """Fitting those that are not plain once more gains nothing, or next to it where they run to infinity together."""
     for model in (quick(max_evals=5_000), solver(max_evals=500)):
         data = Dataset.of(X * scale, NOISY * scale)

@@ -101,13 +101,13 @@ def test_a_step_summarises_the_samples_and_the_last_generation_of_its_round() ->
 def test_entropy_and_loss_are_those_of_the_policy_before_its_training_step_in_every_fourth_round() -> None:
     policy = Watched()
     steps, _ = searched(policy=policy)
-    told = [step for step in steps[:-1] if step.learning.entropy is not None]
-    assert [step.index for step in told] == list(range(0, len(steps) - 1, 4))
-    assert len(told) > 1
-    for step in told:
+    measured = [step for step in steps[:-1] if step.learning.entropy is not None]
+    assert [step.index for step in measured] == list(range(0, len(steps) - 1, 4))
+    assert len(measured) > 1
+    for step in measured:
         assert step.learning.entropy == pytest.approx(policy.entropies[step.index])
         assert step.learning.loss == pytest.approx(policy.losses[step.index])
-    assert told[0].learning.entropy != told[1].learning.entropy
+    assert measured[0].learning.entropy != measured[1].learning.entropy
 
 
 def test_the_loss_of_a_large_lesson_is_estimated_on_a_few_of_its_rows() -> None:

@@ -23,11 +23,11 @@ def batch(mean: float) -> Batch:
 
 
 def moment(charged: int, found_by: Part | None, *tracks: int, entropy: float | None = 1.5) -> Moment:
-    told = [
+    entries = [
         TrackLearning(track, charged, Learning(batch(0.1 * track + 0.2), batch(0.6), entropy, 3.0)) for track in tracks
     ]
     return Moment(
-        seconds=1.0, charged=charged, loss=1.0 / (1 + charged), formula="x", found_by=found_by, learning=tuple(told)
+        seconds=1.0, charged=charged, loss=1.0 / (1 + charged), formula="x", found_by=found_by, learning=tuple(entries)
     )
 
 

@@ -1,7 +1,7 @@
 """Shell completion of tables, their columns, runs, methods, operators, formats and losses.
 
 A shell asks while the user is typing, so nothing here loads scikit-learn, only the header of a table is read, and an
-error gives no completion.
+error gives no completion. Every command imports this module, so methods and tables are loaded when they are completed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable
 import click
 from click.shell_completion import CompletionItem
 
-from symseed import methods, tables
 from symseed.cli import run_names
 from symseed.data import losses
 from symseed.errors import SymseedError
@@ -35,6 +34,8 @@ def script(group: click.Group, shell: str) -> str:
 
 def data(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete a file, or a table that ships with symseed."""
+    from symseed import tables
+
     return [*_items(tables.shipped(), incomplete), CompletionItem(incomplete, type="file")]
 
 
@@ -67,8 +68,14 @@ def of(names: Iterable[str]) -> _Complete:
     return lambda _context, _parameter, incomplete: _items(names, incomplete)
 
 
-method = of(methods.METHODS)
 loss = of(losses.NAMED)
+
+
+def method(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a method."""
+    from symseed import methods
+
+    return _items(methods.METHODS, incomplete)
 
 
 def _items(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
@@ -83,6 +90,8 @@ def _last(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
 
 
 def _header(context: click.Context) -> list[str]:
+    from symseed import tables
+
     # While an option waits for its value, click does not name the arguments before it.
     source = next(iter((*filter(None, [context.params.get("data")]), *context.args)), "")
     try:

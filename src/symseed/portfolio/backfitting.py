@@ -2,7 +2,7 @@
 
 All parts but one are held, and that one is searched by a portfolio of its own, for the values that it should have
 (`parts.py`). What it finds is put into the whole, whose constants are fitted together, and judged by its description
-length, as all formulas are (`whole.py`). The passes over the parts end once none of them changes the choice.
+length, as all formulas are (`whole.py`). The passes over the parts end once none of them changes the selected formula.
 
 After the first pass, all that a search depends on is the pool of whole formulas, so that a small `PortfolioState` is
 enough to resume from.
@@ -106,7 +106,7 @@ class Backfitting:
             try:
                 for _ in self._search(index - 1):
                     yield self._turn(index, None)
-                self._settle(index - 1)
+                self._take_found(index - 1)
             except KeyboardInterrupt:
                 if self.best is None:
                     raise
@@ -148,7 +148,7 @@ class Backfitting:
         """Try further combinations of what was found, and fit the constants of the front."""
         if not self._whole.pool.is_solved:
             self._whole.combine()
-        self._whole.polish()
+        self._whole.fit_front()
 
     # --- Searches for parts ------------------------------------------------------------------------------------------
 
@@ -171,7 +171,7 @@ class Backfitting:
             budget=self._share(search),
             patience=min(patience, _FIRST_PATIENCE) if patience is not None and is_first else patience,
             known=None if is_first else form.parts[place],
-            tell=None if self._tell is None else self._told,
+            tell=None if self._tell is None else self._report,
         )
         newest: Formula | None = None
         for turn in self._part.turns():
@@ -194,7 +194,7 @@ class Backfitting:
             self._first.form = self._stage.smooth()
         return self._first.form
 
-    def _settle(self, search: int) -> None:
+    def _take_found(self, search: int) -> None:
         """Take in what the search for a part has found."""
         place = search % self._count
         rows = [] if self._part is None else self._part.rows()
@@ -227,7 +227,7 @@ class Backfitting:
             None if seconds is None else max((seconds - self._timer.elapsed) / left, 1e-3),
         )
 
-    # --- What is told ------------------------------------------------------------------------------------------------
+    # --- Reports ------------------------------------------------------------------------------------------------------
 
     @property
     def _count(self) -> int:
@@ -239,8 +239,8 @@ class Backfitting:
         """Number of formulas tried, of parts and whole."""
         return self._whole.charged + self._charged_before + (0 if self._part is None else self._part.charged)
 
-    def _told(self, activity: Activity) -> None:
-        """Tell what the search for a part begins to do, with the time and budget of the whole."""
+    def _report(self, activity: Activity) -> None:
+        """Report what the search for a part begins to do, with the time and budget of the whole."""
         self.begins(activity.stage)
 
     def _is_over(self, index: int) -> StopReason | None:

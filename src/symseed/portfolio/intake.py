@@ -117,7 +117,7 @@ class Intake:
         for begin in begins:
             self.pool.note(judged(self._writer, short[begin : begin + _FITTED_AT_ONCE], self._dataset))
 
-    def polish(self) -> None:
+    def fit_front(self) -> None:
         """Fit the constants of the front, with simple numbers if these are asked for, as long as there is time.
 
         Formulas that were taken in stay unchanged: they were fitted and simplified then.

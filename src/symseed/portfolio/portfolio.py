@@ -200,7 +200,7 @@ class Portfolio:
     def finish(self) -> None:
         """Note the best formula of each length that the searches have found, then fit the constants of the front."""
         self._intake.note(best_of_each_size(itertools.chain.from_iterable(self.tracks.ranked())))
-        self._intake.polish()
+        self._intake.fit_front()
 
     def is_late(self) -> bool:
         """Return whether the time is up."""

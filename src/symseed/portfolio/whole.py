@@ -147,9 +147,9 @@ class Whole:
         every = itertools.islice(itertools.product(*shortest), _MOST_COMBINATIONS)
         self.take([Filled(form.frame, chosen) for chosen in every], Part.ASSEMBLY)
 
-    def polish(self) -> None:
+    def fit_front(self) -> None:
         """Fit the constants of the front."""
-        self._intake.polish()
+        self._intake.fit_front()
 
     def _shorter(self, part: Row) -> list[Row]:
         """A part without its offset, or without its factor."""

@@ -72,9 +72,9 @@ def proof(
         return ""
     wanted = build(target, variables, _meant)
     known = _numbers(wanted)
-    for manner, snapped in _snapped(expression, variables, known):
+    for way, snapped in _snapped(expression, variables, known):
         if _agree(snapped, wanted, places) and (step := _vanishes(snapped, wanted)):
-            return f"{step}, after snapping constants{manner}"
+            return f"{step}, after snapping constants{way}"
     return ""
 
 
@@ -196,19 +196,19 @@ def _combine_logarithms(difference: Sym) -> Sym:
 def _snapped(expression: Sequence[Word], variables: Sequence[Sym], known: Sequence[Sym]) -> Iterator[tuple[str, Sym]]:
     """Give forms of the expression in which every fitted constant is replaced by an exact number."""
     raw = build(expression, variables, _approximate)
-    for manner, form in _written(raw, known):
+    for way, form in _written(raw, known):
         exact = _snap_all(form, known)
         if exact is not None:
-            yield manner, exact
+            yield way, exact
 
 
 def _written(raw: Sym, known: Sequence[Sym]) -> Iterator[tuple[str, Sym]]:
     """Give all forms of an expression, each unchanged and, if that differs, with whole turns removed from angles."""
-    for manner, form in _forms(raw):
-        yield manner, form
+    for way, form in _forms(raw):
+        yield way, form
         turned = _without_turns(form, known)
         if turned != form:
-            yield f"{manner} and taking turns off angles", turned
+            yield f"{way} and taking turns off angles", turned
 
 
 def _forms(raw: Sym) -> Iterator[tuple[str, Sym]]:

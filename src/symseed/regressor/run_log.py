@@ -162,9 +162,9 @@ class RunLog:
         )
 
 
-def _to_values(told: TrackLearning) -> dict[str, Any]:
+def _to_values(entry: TrackLearning) -> dict[str, Any]:
     """How a search learnt, as values that JSON can hold; numbers that are not finite become null."""
-    return {"track": told.track, "rounds": told.rounds, **asdict(told.learning)}
+    return {"track": entry.track, "rounds": entry.rounds, **asdict(entry.learning)}
 
 
 def _from_values(values: Mapping[str, Any]) -> TrackLearning:

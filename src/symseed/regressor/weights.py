@@ -17,9 +17,9 @@ class Weights:
     """What a column and a fitted constant add to the complexity of a formula."""
 
     column: int
-    """Of every column that is not named."""
+    """Complexity of a column that is not named."""
     named: tuple[tuple[str, int], ...]
-    """Of single columns, by name."""
+    """Complexity of single columns, by name."""
     constant: int
 
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symseed.data.backend import Errors, Failure, Predictions
 from symseed.scoring.description import description_lengths, shortest
-from symseed.scoring.evaluation import evaluate, fit, predict
+from symseed.scoring.evaluation import evaluate, fit, fit_to_convergence, predict
 from symseed.scoring.fitting import FitSettings
 from symseed.scoring.regression import RegressionSettings, RegressionTask, best_scaling
 from symseed.scoring.reward import Metric
@@ -29,6 +29,7 @@ __all__ = [
     "description_lengths",
     "evaluate",
     "fit",
+    "fit_to_convergence",
     "predict",
     "shortest",
 ]

@@ -40,7 +40,7 @@ def plot_training(history: Sequence[Moment]) -> Figure:
         DataError: if the history holds no statistics of a search.
         SettingsError: if matplotlib is missing.
     """
-    tracks = sorted({told.track for moment in history for told in moment.learning})
+    tracks = sorted({item.track for moment in history for item in moment.learning})
     if not tracks:
         raise DataError(
             "`history` must hold statistics of a search to be drawn, but it has none: no search took a turn, or the "
@@ -54,11 +54,11 @@ def plot_training(history: Sequence[Moment]) -> Figure:
         _improvements(figure.add_subplot(grid[0, :]), history)
         first: tuple[Axes, Axes] | None = None
         for column, track in enumerate(tracks):
-            told = [(moment.charged, item) for moment in history for item in moment.learning if item.track == track]
+            records = [(moment.charged, item) for moment in history for item in moment.learning if item.track == track]
             rewards = figure.add_subplot(grid[1, column], sharey=None if first is None else first[0])
             entropy = figure.add_subplot(grid[2, column], sharex=rewards, sharey=None if first is None else first[1])
-            _rewards(rewards, told)
-            _entropy(entropy, told)
+            _rewards(rewards, records)
+            _entropy(entropy, records)
             if len(tracks) > 1:
                 rewards.set_title(f"search {track}", loc="left", fontsize=9, color=GREY, pad=18)  # above the legend
             if first is None:
@@ -88,10 +88,10 @@ def _improvements(axes: Axes, history: Sequence[Moment]) -> None:
         axes.set_title("selected formula, found by", loc="left", fontsize=8, color=GREY)
 
 
-def _rewards(axes: Axes, told: Sequence[tuple[int, TrackLearning]]) -> None:
+def _rewards(axes: Axes, records: Sequence[tuple[int, TrackLearning]]) -> None:
     axes.tick_params(labelbottom=False)
     for name, words, colour in (("sampled", "samples", COLOURS[0]), ("evolved", "evolved", COLOURS[1])):
-        batches = [(x, getattr(item.learning, name)) for x, item in told if getattr(item.learning, name) is not None]
+        batches = [(x, getattr(item.learning, name)) for x, item in records if getattr(item.learning, name) is not None]
         if batches:
             x = [x for x, _ in batches]
             axes.fill_between(
@@ -106,9 +106,9 @@ def _rewards(axes: Axes, told: Sequence[tuple[int, TrackLearning]]) -> None:
             axes.plot(x, [batch.mean for _, batch in batches], color=colour, linewidth=1.6, marker=marker, label=words)
 
 
-def _entropy(axes: Axes, told: Sequence[tuple[int, TrackLearning]]) -> None:
+def _entropy(axes: Axes, records: Sequence[tuple[int, TrackLearning]]) -> None:
     axes.set_xlabel("formulas tried")
-    points = [(x, item.learning.entropy) for x, item in told if item.learning.entropy is not None]
+    points = [(x, item.learning.entropy) for x, item in records if item.learning.entropy is not None]
     marker = "o" if len(points) == 1 else ""
     axes.plot([x for x, _ in points], [y for _, y in points], color=COLOURS[0], linewidth=1.6, marker=marker)
 
