@@ -35,7 +35,7 @@ nitpick_ignore_regex = [
     ("py:.*", r"(?!symseed\.).*"),
     (
         "py:class",
-        r"symseed\.(_core|regressor\.(target|front|fitting)|portfolio\.states|language\.functions|data\.backend)\..*",
+        r"symseed\.(_core|regressor\.(target|front|fitting)|portfolio\.states|language\.(functions|template)|data\.backend)\..*",
     ),
 ]
 

@@ -26,6 +26,8 @@ class Choice:
     """Texts COLUMN=UNIT, which take precedence over units in the file."""
     missing: str = "drop"
     """What happens to rows with gaps."""
+    categories: tuple[str, ...] = ()
+    """Inputs that are categories, beside columns of text among `inputs`."""
     reading: TableOptions = field(default_factory=TableOptions)
     """How the file is read."""
 
@@ -39,7 +41,12 @@ class Choice:
         table = tables.read(source, self.reading)
         self._check(table)
         chosen = table.select(
-            self.targets, inputs=self.inputs, drop=self.drop, weights=self.weights, missing=self.missing
+            self.targets,
+            inputs=self.inputs,
+            drop=self.drop,
+            weights=self.weights,
+            missing=self.missing,
+            categories=self.categories,
         )
         weights = chosen.weights
         data = RunData(
@@ -52,6 +59,7 @@ class Choice:
             targets=self.targets,
             source=chosen.report.source,
             table=chosen.report,
+            categories=chosen.categories,
         )
         return self._with_units(data, chosen.units)
 

@@ -11,7 +11,7 @@ from symseed import files, tables
 from symseed.cli import complete, next_step, options
 from symseed.cli.table_options import missing_option, reading_options
 from symseed.data import Dataset
-from symseed.language import Expression, Library, Population
+from symseed.language import Expression, Library, Population, categories
 from symseed.language.parsing import numbers_in
 from symseed.language.tokens import OPERATORS
 from symseed.scoring import Errors, Failure, FitSettings, fit, fit_to_convergence
@@ -47,9 +47,12 @@ def evaluate(
     """Fit the constants of FORMULAS to DATA and compare the fits.
 
     DATA is a table in any format that `fit` reads, or one that ships with symseed (diabetes, hubble, planets). A
-    formula uses column names, numbers, which stay fixed, and `const` for constants to fit.
+    formula uses column names, numbers, which stay fixed, and `const` for constants to fit; `const[species]` is a
+    constant for each value of the column `species`.
     """
-    chosen = tables.read(data, reading).select([target], missing=missing)
+    by_category = dict.fromkeys(name for formula in formulas for name in categories.named_in(formula))
+    chosen = tables.read(data, reading).select([target], missing=missing, categories=list(by_category))
+    formulas = tuple(categories.written_out(formula, chosen.categories) for formula in formulas)
     dataset = Dataset.of(chosen.X, chosen.y[:, 0], chosen.weights, chosen.names)
     numbers = dict.fromkeys(number for formula in formulas for number in numbers_in(formula))
     library = Library.of([*OPERATORS, *numbers], dataset.names, constants=True)

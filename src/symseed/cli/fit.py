@@ -34,7 +34,7 @@ from symseed.tables.options import TableOptions
     "--inputs",
     metavar="COLUMNS",
     shell_complete=complete.columns,
-    help="Columns that formulas may use, such as a,b.  [default: all others that hold numbers]",
+    help="Columns that formulas may use, such as a,b; text becomes categories.  [default: all other numbers]",
 )
 @click.option("--drop", metavar="COLUMNS", shell_complete=complete.columns, help="Columns that formulas may not use.")
 @click.option("--weights", metavar="COLUMN", shell_complete=complete.column, help="Column with the rows' weights.")

@@ -97,7 +97,7 @@ def predict(folder: Path, source: str, index: int | None, reading: tables.TableO
     opened = Run.read(folder, is_to_search=False)
     model = SymbolicRegressor.from_file(folder)
     table = tables.read(source, _as_in_run(reading, opened.data), as_texts=True)
-    values = _predicted(model, table.numbers(opened.data.names), opened.data, index)
+    values = _predicted(model, table.encoded(opened.data.given_names, opened.data.categories), opened.data, index)
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow([*table.names, *(for_spreadsheet(f"{target} predicted") for target in opened.data.targets)])
     lines = zip(*(column.cells for column in table.columns), strict=True)
@@ -129,7 +129,8 @@ def _predicted(model: SymbolicRegressor, X: Floats, data: RunData, index: int | 
     values = np.full(is_known.shape, np.nan)
     if rows.any():
         filled = np.where(np.isfinite(X), X, 1.0)[rows]
-        given = pd.DataFrame(filled, columns=list(data.names)) if data.has_labels else filled
+        given = pd.DataFrame(data.as_given(filled))
+        given = given if data.has_labels else given.to_numpy()
         values[rows] = model.predict(given, index).reshape(len(filled), -1)
     return np.where(is_known, values, np.nan)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +44,16 @@ def settings(config: str | None, typed: Mapping[str, tuple[Any, str]], texts: Se
 
 def fit(source: str, chosen: Choice, values: Mapping[str, Any], *, as_json: bool) -> None:
     """Search a table for formulas, and print them."""
+    plan = Settings.of(values).plan()
+    if plan.template is not None:
+        chosen = replace(chosen, categories=plan.template.by_category)
     with live.reading(source, live.console()) if not as_json else contextlib.nullcontext():
         data = chosen.read(source)
-    plan = Settings.of(values).plan()
     seed = int(check_random_state(plan.given.random_state).randint(2**31 - 1))
 
     def search(screen: Screen | None) -> SymbolicRegressor:
         model = SymbolicRegressor(**values)
-        model.fit_data(plan, data, labels=data.names, seed=seed, screen=screen)
+        model.fit_data(plan, data, labels=data.given_names, seed=seed, screen=screen)
         return model
 
     if data.table is not None and not as_json:

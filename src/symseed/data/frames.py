@@ -8,7 +8,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import sys
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,13 +18,14 @@ import numpy.typing as npt
 
 from symseed.arrays import Floats
 from symseed.data.dataset import LARGEST_EXACT, warn_of_rounding
-from symseed.errors import DataError, listed, shown
+from symseed.errors import DataError, did_you_mean, listed, shown
+from symseed.language.categories import Categories, text_of
 
 _KINDS = {"M": "dates", "m": "durations", "U": "text", "S": "bytes", "V": "records"}
 _CURES = {
-    "text": "Turn it into numbers, or leave it out.",
+    "text": "Turn it into numbers, leave it out, or give each of its values a constant by `template`.",
     "bytes": "Turn it into numbers, or leave it out.",
-    "categories": "Encode it as numbers, or leave it out.",
+    "categories": "Encode it as numbers, leave it out, or give each of its values a constant by `template`.",
     "dates": "Turn them into numbers, such as days since the first.",
     "durations": "Turn them into numbers, such as seconds.",
 }
@@ -39,6 +40,8 @@ class Table:
     """Names of the columns in formulas."""
     labels: tuple[Hashable, ...] | None
     """Labels of the columns in the frame; None for an array."""
+    categories: tuple[Categories, ...] = ()
+    """The columns that are categories; `values` has a column of 0 and 1 for each of their values."""
 
     def __post_init__(self) -> None:
         """Make the values read-only here; the caller's own array stays writable."""
@@ -47,11 +50,12 @@ class Table:
         object.__setattr__(self, "values", values)
 
 
-def read(X: Any, *, labels: Sequence[Hashable] | None = None) -> Table:
+def read(X: Any, *, labels: Sequence[Hashable] | None = None, categories: Sequence[str | Categories] = ()) -> Table:
     """Read a table.
 
     Args:
         labels: labels of the columns to take from a frame, in this order; an array is taken whole.
+        categories: columns that are categories, by name; with their values if those are known.
 
     Raises:
         DataError: if it is not a table of finite numbers.
@@ -59,7 +63,7 @@ def read(X: Any, *, labels: Sequence[Hashable] | None = None) -> Table:
     """
     X = _framed(X)
     if nw.dependencies.is_into_dataframe(X):
-        return _read_frame(X, labels)
+        return _read_frame(X, labels, categories=categories)
     array = _array(X, "X")
     if array.ndim != 2:
         raise DataError(
@@ -68,6 +72,8 @@ def read(X: Any, *, labels: Sequence[Hashable] | None = None) -> Table:
         )
     _check_size(array.shape)
     names = tuple(f"x{i + 1}" for i in range(array.shape[1]))
+    if categories:
+        return _joined(names, lambda i: array[:, i], categories, None)
     if array.dtype.kind in "biuf":
         values = _plain(array, [f"`{name}`" for name in names])
     else:
@@ -113,7 +119,13 @@ def _framed(values: Any) -> Any:
     return values
 
 
-def _read_frame(frame: Any, labels: Sequence[Hashable] | None, what: str = "X") -> Table:
+def _read_frame(
+    frame: Any,
+    labels: Sequence[Hashable] | None,
+    what: str = "X",
+    *,
+    categories: Sequence[str | Categories] = (),
+) -> Table:
     # In pyarrow, `columns` are the columns' data, not their names.
     own: list[Hashable] = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
     twice, times = collections.Counter(own).most_common(1)[0] if own else (None, 0)
@@ -133,10 +145,64 @@ def _read_frame(frame: Any, labels: Sequence[Hashable] | None, what: str = "X") 
     names = tuple(_name(label, place) for place, label in enumerate(own))
     if len(set(names)) < len(names):
         raise DataError(f"The columns of `{what}` must have names that differ as text, but they are {listed(names)}.")
+    if categories:
+        return _joined(names, lambda i: series[own[i]], categories, tuple(own))
     columns = [_series(series[label], _column(name, what)) for label, name in zip(own, names, strict=True)]
     values = np.stack(columns, axis=1)
     _check_finite(values, names, what)
     return Table(values, names, tuple(own))
+
+
+def _joined(
+    names: Sequence[str],
+    column: Callable[[int], Any],
+    categories: Sequence[str | Categories],
+    labels: tuple[Hashable, ...] | None,
+) -> Table:
+    """Return columns of numbers and of categories as one table, in the given order."""
+    wanted = {one if isinstance(one, str) else one.column: one for one in categories}
+    for name in wanted:
+        if name not in names:
+            raise DataError(
+                f"`template` has const[{shown(name)}], but `X` has no such column.{did_you_mean(name, names)} Its "
+                f"columns are {listed(names)}."
+            )
+    blocks: list[Floats] = []
+    out: list[str] = []
+    found: list[Categories] = []
+    for place, name in enumerate(names):
+        given, where = column(place), _column(name)
+        if name in wanted:
+            cells = given.to_list() if hasattr(given, "to_list") else list(given)
+            one = wanted[name]
+            known = Categories.of(name, cells, where) if isinstance(one, str) else one
+            blocks.append(_indicators(known, cells, where))
+            out += known.names
+            found.append(known)
+        else:
+            numbers = _numbers(given, where) if isinstance(given, np.ndarray) else _series(given, where)
+            blocks.append(numbers[:, None])
+            out.append(name)
+    for name, times in collections.Counter(out).items():
+        if times > 1:
+            raise DataError(f"`X` has a column `{shown(name)}`, the name of a category's column of 0 and 1. Rename it.")
+    values = np.concatenate(blocks, axis=1)
+    _check_finite(values, out)
+    return Table(values, tuple(out), labels, tuple(found))
+
+
+def _indicators(known: Categories, cells: Sequence[Any], where: str) -> Floats:
+    """The columns of 0 and 1 of a column of categories."""
+    out = known.indicators(cells)
+    lost = np.flatnonzero(np.isnan(out[:, 0]))
+    if len(lost):
+        row = int(lost[0])
+        found = "nothing" if text_of(cells[row]) is None else f"`{shown(cells[row])}`"
+        raise DataError(
+            f"{where} must have one of the categories {listed(known.values)}, but has {found} in row "
+            f"{row} ({len(lost)} such rows in all). Leave those rows out; only these categories have a constant."
+        )
+    return out
 
 
 def _series(series: Any, what: str) -> Floats:

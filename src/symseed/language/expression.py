@@ -198,7 +198,12 @@ def written_name(token: Token, reserved: Collection[str] = ()) -> str:
     is_plain = parsing.is_plain(token.name) and token.name not in reserved
     if token.kind is not TokenKind.VARIABLE or is_plain:
         return token.name
-    return "`" + token.name.replace("`", "``") + "`"
+    return quoted(token.name)
+
+
+def quoted(name: str) -> str:
+    """Return the name of a column in backquotes, as the parser reads any name."""
+    return "`" + name.replace("`", "``") + "`"
 
 
 def _infix(token: Token, value: float, arguments: list[tuple[str, int]], literals: set[float]) -> tuple[str, int]:

@@ -14,8 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from symseed.errors import ParseError, SettingsError, did_you_mean
-from symseed.language import parsing
-from symseed.language.expression import Expression
+from symseed.language import categories, parsing
+from symseed.language.categories import Categories
+from symseed.language.expression import Expression, quoted
 from symseed.language.library import Library
 from symseed.language.row import Row
 from symseed.language.tokens import (
@@ -62,17 +63,23 @@ class Template:
     """The operators of the search."""
     added: tuple[Token, ...]
     """Tokens of the structure that the search lacks: operators, and its numbers, which stay as they are."""
+    by_category: tuple[str, ...] = ()
+    """The columns with a constant for each category, `const[column]`, in the order of the text."""
+    written_out: tuple[Categories, ...] = ()
+    """Their categories, in the same order; none before the data are known."""
 
     @classmethod
     def of(cls, text: str, operators: Sequence[Token]) -> Template:
         """Read a template for a search with some operators; its structure may use all others too.
+
+        Until the data are known, one constant stands for all those of a `const[column]`.
 
         Raises:
             SettingsError: saying what is wrong with it.
         """
         own = {token.name for token in operators}
         try:
-            parts, structure = _parts_of(text, own)
+            parts, structure = _parts_of(categories.with_plain_constants(text), own)
             names = parsing.names_in(structure) - {CONSTANT_NAME, "pi"}
             numbers = [*parsing.numbers_in(structure), *([math.pi] if "pi" in parsing.names_in(structure) else [])]
             literals = [literal(value) for value in dict.fromkeys(numbers)]
@@ -83,7 +90,17 @@ class Template:
         except ParseError as error:
             raise SettingsError(f"`template` cannot be read: {error}") from error
         added = (*(token for token in others if token in set(read)), *literals)
-        return cls(text, parts, structure, len(read) - len(parts), tuple(operators), added)
+        by_category = categories.named_in(text)
+        return cls(text, parts, structure, len(read) - len(parts), tuple(operators), added, by_category)
+
+    def with_categories(self, known: Sequence[Categories]) -> Template:
+        """Return the template with a sum over the categories in the place of each `const[column]`."""
+        if not self.by_category:
+            return self
+        by_name = {one.column: one for one in known}
+        out = Template.of(categories.written_out(self.text, known), self.operators)
+        used = tuple(by_name[name] for name in self.by_category)
+        return replace(out, text=self.text, by_category=self.by_category, written_out=used)
 
     def columns(self, names: Sequence[str]) -> list[int]:
         """Return the columns of a table that the template uses, in their own order.
@@ -106,6 +123,26 @@ class Template:
             return {}
         pairs = zip(skeleton.holes, filled.parts, strict=True)
         return {hole.name: Expression(library, part) for hole, part in pairs}
+
+    def constants_of(self, expression: Expression) -> list[tuple[str, list[tuple[str, float]]]]:
+        """Return the value and constant of each category for each `const[column]`, in the order of the text."""
+        skeleton = self.skeleton(expression.library)
+        filled = skeleton.split(expression.row)
+        if filled is None:
+            return []
+        names = [skeleton.wide[i].name for i in filled.frame.ids]
+        found = [  # a product of a constant and a column of 0 and 1
+            (names[place], filled.frame.constants[place - 1])
+            for place in range(1, len(names))
+            if not math.isnan(filled.frame.constants[place - 1])
+        ]
+        out, at = [], 0
+        for one in self.written_out:
+            ends = range(at + len(one.names), len(found) + 1)
+            at = next(end for end in ends if tuple(name for name, _ in found[end - len(one.names) : end]) == one.names)
+            numbers = [number for _, number in found[at - len(one.names) : at]]
+            out.append((one.column, list(zip(one.values, numbers, strict=True))))
+        return out
 
     def skeleton(self, library: Library) -> Skeleton:
         """Return the structure as a row; the library has a variable for each column, and a fitted constant.
@@ -192,7 +229,7 @@ def _parts_of(text: str, own: set[str]) -> tuple[tuple[FreePart, ...], str]:
 
 def _column(name: str, library: Library) -> int:
     """The column that a free part names."""
-    (token,) = Expression.parse(f"`{name.replace('`', '``')}`", library).tokens
+    (token,) = Expression.parse(quoted(name), library).tokens
     return token.column
 
 
@@ -319,7 +356,7 @@ class Skeleton:
             return None
         first, second = self._arguments(row)
         for kept, turned in ((first, second), *(((second, first),) if other == "add" else ())):
-            opposite = self._negated(turned)
+            opposite = self.negated(turned)
             found = None if opposite is None else self._all_laid(below, (kept, opposite))
             if found is not None:
                 return found
@@ -350,8 +387,8 @@ class Skeleton:
             out.update(found)
         return out
 
-    def _negated(self, row: Row) -> Row | None:
-        """A formula with the other sign, as short as possible; None if the library cannot write it."""
+    def negated(self, row: Row) -> Row | None:
+        """Return a formula with the other sign, as short as possible; None if the library cannot write it."""
         if not math.isnan(row.constants[0]):
             return row.with_constant(0, -row.constants[0])
         names = {token.name: i for i, token in enumerate(self.library.tokens) if token.kind is TokenKind.OPERATOR}

@@ -152,13 +152,16 @@ class Whole:
         self._intake.fit_front()
 
     def _shorter(self, part: Row) -> list[Row]:
-        """A part without its offset, or without its factor."""
+        """A part without its offset, or without its factor, which is an offset below `exp`."""
         name = self.skeleton.library[part.ids[0]].name
+        if name == "exp":
+            return [part.spliced(1, len(part), shorter) for shorter in self._shorter(part.part(1, len(part)))]
         if name not in ("add", "sub", "mul"):
             return []
         middle = self.skeleton.library.end(part.ids, 1)
         arguments = [part.part(1, middle), part.part(middle, len(part))]
         numbers = [len(argument) == 1 and not math.isnan(argument.constants[0]) for argument in arguments]
         if name == "sub":
-            return arguments[:1] if numbers[1] else []
+            opposite = self.skeleton.negated(arguments[1]) if numbers[0] else None
+            return arguments[:1] if numbers[1] else [] if opposite is None else [opposite]
         return [other for other, is_number in zip(reversed(arguments), numbers, strict=True) if is_number]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -103,10 +103,6 @@ class Equation:
         """Return the formula in a format of `symseed.export.export`: with every digit, or in LaTeX the shown ones."""
         text = export(self.expression, format, name=name)  # it refuses what the format cannot express
         return self.latex() if format == "latex" else text
-
-    def parts(self, parts_of: Callable[[Expression], Mapping[str, Expression]]) -> dict[str, str]:
-        """Return the parts of the formula by name, as people read them; `parts_of` takes a formula apart."""
-        return {name: to_text(part) for name, part in parts_of(self.expression).items()}
 
     def __str__(self) -> str:
         """Return the formula as people read it."""

@@ -21,6 +21,7 @@ from symseed.arrays import Floats
 from symseed.data import frames
 from symseed.errors import DataError, SettingsError, check_between
 from symseed.export import to_numpy, to_onnx, to_sympy, to_torch
+from symseed.export.parts import parts_text
 from symseed.regressor import guesses
 from symseed.regressor.fitting import Fit, Outcome, Screen, chosen_names, search_targets
 from symseed.regressor.front import TABLE, Equation, EquationFront
@@ -122,7 +123,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             and its variants and no for the paper's methods.
         template: the structure of all formulas, with free parts that are searched, each over its own columns:
             "const * f(x) + g(y)". A name with columns in brackets that is no operator is a free part; const is a
-            fitted constant; numbers, columns and operators stand for themselves. None: formulas of any structure.
+            fitted constant, and const[species] one for each value of the column species; numbers, columns and operators
+            stand for themselves. None: formulas of any structure.
         callback: a function that is called with a `Progress` once there are first formulas, and after every turn. If it
             returns something true, the search for this target ends. An exception in it ends the fit, with the best
             formulas so far.
@@ -228,7 +230,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         plan = self._settings().plan()
         if y is None:
             raise DataError("SymbolicRegressor requires y to be passed, but the target y is None.")
-        table = frames.read(X)
+        table = frames.read(X, categories=() if plan.template is None else plan.template.by_category)
         targets = frames.read_values(y, "y", len(table.values))
         targets = targets[:, 0] if targets.ndim == 2 and targets.shape[1] == 1 else targets
         data = RunData(
@@ -239,6 +241,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             _are_texts(table.labels),
             is_multiple=targets.ndim == 2,
             targets=("y",) if targets.ndim == 1 else tuple(f"y{i + 1}" for i in range(targets.shape[1])),
+            categories=table.categories,
         ).with_units(X_units, y_units)
         generator = check_random_state(self.random_state)
         # A warm start has another seed than the fits before it.
@@ -265,6 +268,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             started: time, by `time.monotonic`, from which `max_time` counts; None: now.
             screen: shows the search while it works; None: what `verbosity` says.
         """
+        plan = plan.with_categories(data.categories)
         plan.weights.check(data.names)
         if plan.template is not None:
             plan.template.columns(data.names)  # refuses names that are no column, before a folder is made
@@ -293,7 +297,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             DataError: if the folder does not hold a run, or the run has no formulas yet.
         """
         run = Run.read(Path(run_directory), is_to_search=False, **functions)
-        plan = run.settings.plan()
+        plan = run.plan()
         found = run.found(plan)
         if len(found) < run.data.y.shape[1]:
             raise DataError(
@@ -330,7 +334,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         run = Run.read(Path(run_directory), **changes)
         out = cls._of(run)
-        plan = run.settings.plan()
+        plan = run.plan()
         found = run.found(plan)
         is_longer = any(name in changes for name in LIMITS)
         done = {} if is_longer else {output: item.front for output, item in found.items() if item.is_final}
@@ -348,11 +352,11 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _take(
         self, data: RunData, labels: tuple[Hashable, ...] | None, outcome: Outcome, *, folder: Path | None
     ) -> None:
-        self.n_features_in_ = data.X.shape[1]
+        self.n_features_in_ = len(data.given_names)
         self.__dict__.pop("feature_names_in_", None)
         if _are_texts(labels):
             self.feature_names_in_ = np.array(labels, dtype=object)
-        self._labels = labels
+        self._labels, self._names, self._categories = labels, data.names, data.categories
         self._fronts = tuple(front.determined_by(*data.sample(i)) for i, front in enumerate(outcome.fronts))
         self._histories = outcome.histories
         self._is_multiple = data.is_multiple
@@ -415,10 +419,10 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             RuntimeWarning: if a formula has no finite value at some rows, such as log(-1); they are NaN.
         """
         check_is_fitted(self)
-        table = frames.read(X, labels=self._labels)
+        table = frames.read(X, labels=self._labels, categories=self._categories)
         if table.labels is None or self._labels is None:
             # scikit-learn compares the number of columns, and warns if only one of the two had names.
-            given = X if _are_texts(table.labels) else table.values
+            given = X if _are_texts(table.labels) or self._categories else table.values
             validate_data(self, given, reset=False, skip_check_array=True)
         chosen = self.at(index)
         values = [equation.expression.evaluate(table.values) for equation in chosen]
@@ -482,11 +486,12 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def parts(self, index: int | Sequence[int] | None = None) -> Any:
         """Return the free parts of the template by name, each as text, in the selected formula or another row.
 
-        The result is a dict, empty without a template; a list of them if y has several columns.
+        A constant by category is there as `const[column]`, with the number of each category. The result is a dict,
+        empty without a template; a list of them if y has several columns.
         """
-        template = self._settings().plan().template
-        chosen = self.at(index)
-        return self._one_or_list([{} if template is None else item.parts(template.parts_of) for item in chosen])
+        template = self._settings().plan().with_categories(getattr(self, "_categories", ())).template
+        chosen = [item.expression for item in self.at(index)]
+        return self._one_or_list([{} if template is None else parts_text(template, one) for one in chosen])
 
     def latex_table(
         self,
@@ -528,7 +533,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def onnx(self, index: int | Sequence[int] | None = None) -> Any:
         """Return the selected formula as an ONNX model."""
-        return self._one_or_list([to_onnx(item.expression, self.n_features_in_) for item in self.at(index)])
+        return self._one_or_list([to_onnx(item.expression, len(self._names)) for item in self.at(index)])
 
     # --- Pictures ----------------------------------------------------------------------------------------------------
 
@@ -541,7 +546,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Draw data, the formula, and the residuals: a matplotlib figure, with the name of a series y."""
         check_is_fitted(self)
         target = y.name if isinstance(getattr(y, "name", None), str) else "y"
-        table = frames.read(X, labels=self._labels)
+        table = frames.read(X, labels=self._labels, categories=self._categories)
         columns = frames.read_values(y, "y", len(table.values)).reshape(len(table.values), -1)
         if columns.shape[1] != len(self._fronts):
             raise DataError(f"`y` must have {len(self._fronts)} columns, but it has {columns.shape[1]}.")

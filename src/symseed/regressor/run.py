@@ -183,7 +183,11 @@ class Run:
     @property
     def labels(self) -> tuple[str, ...] | None:
         """The columns' own names; None if they had none."""
-        return self.data.names if self.data.has_labels else None
+        return self.data.given_names if self.data.has_labels else None
+
+    def plan(self) -> Plan:
+        """Return the checked settings, for the categories of the data."""
+        return self.settings.plan().with_categories(self.data.categories)
 
     def library(self, plan: Plan, formulas: Sequence[str]) -> Library:
         """Return the tokens of some of the run's formulas; if there are many columns, only those in the formulas."""

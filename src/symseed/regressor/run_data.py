@@ -16,6 +16,7 @@ from symseed import files
 from symseed.arrays import Floats
 from symseed.data import Dataset
 from symseed.errors import DataError, SettingsError
+from symseed.language.categories import Categories
 from symseed.scoring.uncertainty import MOST_SAMPLES
 from symseed.search.streams import Stream, derived
 from symseed.space import Dimension, Dimensions
@@ -76,6 +77,19 @@ class RunData:
     """Whether a sample is held out, so that the search never sees it; None: no sample is."""
     table: TableReport | None = None
     """What was read, used and left out of the file; None: the data came from Python."""
+    categories: tuple[Categories, ...] = ()
+    """The columns that were given as categories; X has a column of 0 and 1 for each value."""
+
+    @property
+    def given_names(self) -> tuple[str, ...]:
+        """Names of the columns as they were given: one for all columns of 0 and 1 of the same categories."""
+        owners = {name: one.column for one in self.categories for name in one.names}
+        return tuple(dict.fromkeys(owners.get(name, name) for name in self.names))
+
+    def as_given(self, X: Floats) -> dict[str, Any]:
+        """Return columns such as those of X as they were given, by name: categories as texts."""
+        own = {one.column: one.cells(X[:, [self.names.index(name) for name in one.names]]) for one in self.categories}
+        return {name: own[name] if name in own else X[:, self.names.index(name)] for name in self.given_names}
 
     def with_test(self, size: float | None, seed: int) -> RunData:
         """Return the same data with a share of the samples, or a number of them, held out at random.
@@ -163,6 +177,7 @@ class RunData:
             "is_multiple": self.is_multiple,
             "rows": len(self.X),
             "units": [] if self.units is None else [list(self.units.columns), list(self.units.targets)],
+            "categories": [[one.column, list(one.values)] for one in self.categories],
         } | ({} if self.table is None else {"table": self.table.values()})
 
     @classmethod
@@ -196,7 +211,13 @@ class RunData:
             source=str(described["source"]),
             units=RunUnits.of(names, targets, *described["units"]) if described["units"] else None,
             table=TableReport.of_values(described["table"]) if described.get("table") else None,
+            categories=categories_of(described),
         )
+
+
+def categories_of(described: Mapping[str, Any]) -> tuple[Categories, ...]:
+    """Return the categories of a run's data, given their description."""
+    return tuple(Categories(column, tuple(values)) for column, values in described.get("categories", ()))
 
 
 def checked_weights(weights: Floats, name: str) -> Floats:

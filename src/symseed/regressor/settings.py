@@ -15,6 +15,7 @@ from symseed import methods
 from symseed.data.losses import Loss
 from symseed.errors import SettingsError
 from symseed.language import Template, Token
+from symseed.language.categories import Categories
 from symseed.methods import Method
 from symseed.portfolio.settings import PortfolioSettings
 from symseed.portfolio.track import Track
@@ -202,6 +203,16 @@ class Plan:
     def tokens(self) -> tuple[Token, ...]:
         """The operators, and what else the structure of a template has: further operators, and its numbers."""
         return self.operators if self.template is None else (*self.operators, *self.template.added)
+
+    def with_categories(self, known: Sequence[Categories]) -> Plan:
+        """Return the plan with the template written out for the categories of the data.
+
+        A constant for each category counts as one token for `maxsize`, however many categories there are.
+        """
+        if self.template is None:
+            return self
+        template = self.template.with_categories(known)
+        return replace(self, template=template, maxsize=self.maxsize + template.length - self.template.length)
 
 
 def _template(given: Any, operators: tuple[Token, ...], settings: PortfolioSettings, maxsize: int) -> Template:

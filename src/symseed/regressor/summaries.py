@@ -13,6 +13,7 @@ from symseed.errors import DataError, SettingsError
 from symseed.regressor import front_file, run_config, settings_text
 from symseed.regressor.front import Equation, EquationFront
 from symseed.regressor.prepare import library_of_texts
+from symseed.regressor.run_data import categories_of
 from symseed.regressor.run_log import NOT_ENDED, End, RunLog
 
 
@@ -78,7 +79,7 @@ def _chosen(
     given, names = content["settings"], content["data"]["names"]
     try:
         settings = run_config.settings_of(given, {}, is_to_search=False)
-        plan = settings.plan()
+        plan = settings.plan().with_categories(categories_of(content["data"]))
     except SettingsError as error:
         if any(settings_text.is_function(value) for value in given.values()):
             return [None] * count, str(error)

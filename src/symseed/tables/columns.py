@@ -62,6 +62,13 @@ class Column:
     """Whether it holds whole numbers that float64 cannot represent exactly."""
 
     @property
+    def labels(self) -> list[Any]:
+        """The cells as labels of categories, None in gaps."""
+        if self.values is not None:
+            return [None if value != value else value for value in self.values.tolist()]
+        return [None if _is_blank(cell) else cell for cell in self.cells]
+
+    @property
     def is_default_input(self) -> bool:
         """Whether the column is an input if the user does not choose the inputs."""
         return self.values is not None and self.meaning is not Meaning.ROW_NUMBERS

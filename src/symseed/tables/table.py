@@ -13,6 +13,7 @@ import numpy as np
 from symseed.arrays import Floats
 from symseed.data.dataset import warn_of_rounding
 from symseed.errors import DataError, SettingsError, did_you_mean, listed, shown
+from symseed.language.categories import Categories
 from symseed.tables import numerals, source
 from symseed.tables.columns import Column, Meaning, understood
 from symseed.tables.options import MISSING, TableOptions
@@ -35,11 +36,13 @@ class Selection:
     y: Floats  # (M, K)
     weights: Floats  # (M,)
     names: tuple[str, ...]
-    """Names of the inputs."""
+    """Names of the inputs, and of the columns of 0 and 1 of those that are categories."""
     targets: tuple[str, ...]
     units: dict[str, str]
     """Units by name of input or target, from the row of units; empty if there is none, or one is unknown."""
     report: TableReport
+    categories: tuple[Categories, ...] = ()
+    """The inputs that are categories."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -89,6 +92,30 @@ class Table:
         stacked = [column.values for column in columns if column.values is not None]
         return np.array(stacked, dtype=np.float64).reshape(len(columns), self.rows).T
 
+    def categories(self, name: str) -> Categories:
+        """Return the values of a column.
+
+        Raises:
+            DataError: if it has fewer than two, or too many.
+        """
+        (column,) = self._found([name])
+        return Categories.of(name, column.labels, f"Column `{shown(name)}` of `{self.source}`")
+
+    def encoded(self, names: Sequence[str], categories: Sequence[Categories]) -> Floats:
+        """Return columns as numbers, with NaN in gaps; categories have a column of 0 and 1 for each value.
+
+        Raises:
+            DataError: naming a column that is not there, or does not hold numbers.
+        """
+        known = {one.column: one for one in categories}
+        plain = [name for name in names if name not in known]
+        numbers = dict(zip(plain, self.numbers(plain).T, strict=True))
+        blocks = [
+            known[name].indicators(self._found([name])[0].labels) if name in known else numbers[name][:, None]
+            for name in names
+        ]
+        return np.concatenate(blocks, axis=1)
+
     def check(self, names: Sequence[str]) -> None:
         """Refuse names that no column has.
 
@@ -111,6 +138,7 @@ class Table:
         drop: Sequence[str] = (),
         weights: str | None = None,
         missing: str = "drop",
+        categories: Sequence[str] = (),
     ) -> Selection:
         """Select targets, inputs and weights, and treat gaps.
 
@@ -120,7 +148,8 @@ class Table:
             drop: columns that are not inputs.
             weights: column of weights.
             missing: what happens to gaps: `drop` leaves their rows out; `mean` fills those of inputs with the mean of
-                the used rows, and leaves out rows without a target or weight; `error` refuses them.
+                the used rows, and leaves out rows without a target, weight or category; `error` refuses them.
+            categories: inputs that are categories, beside columns of text among `inputs`.
 
         Raises:
             DataError: if a column does not exist or cannot be used, or no row or input is left.
@@ -129,10 +158,13 @@ class Table:
         if missing not in MISSING:
             raise SettingsError(f"`missing` must be one of {', '.join(MISSING)}, but it is {missing!r}.")
         roles = self._roles(targets, inputs, drop, weights, is_lenient=missing != "error")
-        names = tuple(name for name, role in roles.items() if role == INPUT)
-        X, y = self.numbers(names), self.numbers(targets)
+        kinds = self._kinds(roles, categories)
+        given = tuple(name for name, role in roles.items() if role == INPUT)
+        names = tuple(out for name in given for out in (kinds[name].names if name in kinds else (name,)))
+        X, y = self.encoded(given, tuple(kinds.values())), self.numbers(targets)
         weight = np.ones(self.rows) if weights is None else self.numbers([weights])[:, 0]
-        needed = np.isfinite(y).all(axis=1) & np.isfinite(weight)
+        is_kind = np.isin(names, [name for one in kinds.values() for name in one.names])
+        needed = np.isfinite(y).all(axis=1) & np.isfinite(weight) & np.isfinite(X[:, is_kind]).all(axis=1)
         used = needed if missing == "mean" else needed & np.isfinite(X).all(axis=1)
         if missing == "error" and not used.all():
             raise DataError(self._gaps_refused(roles, int((~used).sum())))
@@ -141,7 +173,7 @@ class Table:
         X, y, weight = X[used], y[used], weight[used]
         filled = dict(zip(names, np.isnan(X).sum(axis=0).tolist(), strict=True))
         X = _filled(X, self._filling(names, filled))
-        units, unit_note = self._units((*names, *targets))
+        units, unit_note = self._units((*(name for name in given if name not in kinds), *targets))
         notes = [*self.notes, *self._gap_notes(int((~used).sum()), sum(filled.values()), missing), *unit_note]
         taken = {*roles, *drop}
         left = [one for one in self.columns if one.is_default_input and one.name not in taken]
@@ -153,11 +185,28 @@ class Table:
                 _reported(one, roles.get(one.name, LEFT_OUT)),
                 filled=filled.get(one.name, 0),
                 unit=units.get(one.name, ""),
+                notes=(f"{len(kinds[one.name].values)} categories",) if one.name in kinds else one.notes,
             )
             for one in self.columns
         )
         report = replace(self.report, used=int(used.sum()), columns=reports, notes=tuple(notes))
-        return Selection(X, y, weight, names, tuple(targets), units, report)
+        return Selection(X, y, weight, names, tuple(targets), units, report, tuple(kinds.values()))
+
+    def _kinds(self, roles: dict[str, str], categories: Sequence[str]) -> dict[str, Categories]:
+        """Return the inputs that are categories: those that are asked for, and inputs that hold text."""
+        self.check(categories)
+        for name in categories:
+            if roles.setdefault(name, INPUT) != INPUT:
+                raise SettingsError(f"`{shown(name)}` cannot be both {roles[name]} and a column of categories.")
+        texts = (one.name for one in self.columns if roles.get(one.name) == INPUT and one.meaning is Meaning.TEXT)
+        kinds = {name: self.categories(name) for name in dict.fromkeys((*categories, *texts))}
+        for name in (name for one in kinds.values() for name in one.names):
+            if name in self.names:
+                raise DataError(
+                    f"`{self.source}` has a column `{shown(name)}`, the name of a category's column of 0 and 1. Rename "
+                    "it."
+                )
+        return kinds
 
     # --- Choosing ----------------------------------------------------------------------------------------------------
 
