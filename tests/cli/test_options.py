@@ -203,7 +203,7 @@ def test_weights_and_dropped_columns_are_no_inputs(table: str) -> None:
         (Choice(("y",), inputs=("b", "c")), "has no column `b`.* put a name with a comma in double quotes"),
         (Choice(("y",), inputs=("a", "y")), "`y` is named by `--target` and `--inputs`. Give it one role."),
         (Choice(("y",), weights="y"), "`y` is named by `--target` and `--weights`"),
-        (Choice(("y",), inputs=("label",)), "Column `label` .* must hold numbers"),
+        (Choice(("y",), weights="label"), "Column `label` .* must hold numbers"),
         (Choice(("y",), units=("z=m",)), "`--unit` must be COLUMN=UNIT with a column of numbers, but it is `z=m`"),
     ],
 )

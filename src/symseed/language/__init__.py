@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from symseed.language.categories import Categories
 from symseed.language.expression import Expression
 from symseed.language.library import Library
 from symseed.language.population import Population
@@ -10,4 +11,4 @@ from symseed.language.template import Template
 from symseed.language.tokens import Token, TokenKind
 from symseed.language.writer import Writer
 
-__all__ = ["Expression", "Library", "Population", "Row", "Template", "Token", "TokenKind", "Writer"]
+__all__ = ["Categories", "Expression", "Library", "Population", "Row", "Template", "Token", "TokenKind", "Writer"]

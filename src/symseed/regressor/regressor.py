@@ -20,8 +20,7 @@ from symseed import show
 from symseed.arrays import Floats
 from symseed.data import frames
 from symseed.errors import DataError, SettingsError, check_between
-from symseed.export import to_numpy, to_onnx, to_sympy, to_torch
-from symseed.export.parts import parts_text
+from symseed.export import parts_text, to_numpy, to_onnx, to_sympy, to_torch
 from symseed.regressor import guesses
 from symseed.regressor.fitting import Fit, Outcome, Screen, chosen_names, search_targets
 from symseed.regressor.front import TABLE, Equation, EquationFront

@@ -14,8 +14,7 @@ import numpy as np
 from symseed import methods
 from symseed.data.losses import Loss
 from symseed.errors import SettingsError
-from symseed.language import Template, Token
-from symseed.language.categories import Categories
+from symseed.language import Categories, Template, Token
 from symseed.methods import Method
 from symseed.portfolio.settings import PortfolioSettings
 from symseed.portfolio.track import Track

@@ -92,15 +92,6 @@ class Table:
         stacked = [column.values for column in columns if column.values is not None]
         return np.array(stacked, dtype=np.float64).reshape(len(columns), self.rows).T
 
-    def categories(self, name: str) -> Categories:
-        """Return the values of a column.
-
-        Raises:
-            DataError: if it has fewer than two, or too many.
-        """
-        (column,) = self._found([name])
-        return Categories.of(name, column.labels, f"Column `{shown(name)}` of `{self.source}`")
-
     def encoded(self, names: Sequence[str], categories: Sequence[Categories]) -> Floats:
         """Return columns as numbers, with NaN in gaps; categories have a column of 0 and 1 for each value.
 
@@ -199,7 +190,10 @@ class Table:
             if roles.setdefault(name, INPUT) != INPUT:
                 raise SettingsError(f"`{shown(name)}` cannot be both {roles[name]} and a column of categories.")
         texts = (one.name for one in self.columns if roles.get(one.name) == INPUT and one.meaning is Meaning.TEXT)
-        kinds = {name: self.categories(name) for name in dict.fromkeys((*categories, *texts))}
+        kinds = {
+            one.name: Categories.of(one.name, one.labels, f"Column `{shown(one.name)}` of `{self.source}`")
+            for one in self._found(list(dict.fromkeys((*categories, *texts))))
+        }
         for name in (name for one in kinds.values() for name in one.names):
             if name in self.names:
                 raise DataError(
