@@ -11,9 +11,8 @@ from symseed import files, tables
 from symseed.cli import complete, next_step, options
 from symseed.cli.table_options import missing_option, reading_options
 from symseed.data import Dataset
-from symseed.language import Expression, Library, Population, categories
+from symseed.language import OPERATORS, Expression, Library, Population, categories
 from symseed.language.parsing import numbers_in
-from symseed.language.tokens import OPERATORS
 from symseed.scoring import Errors, Failure, FitSettings, fit, fit_to_convergence
 from symseed.text import for_terminal
 

@@ -8,7 +8,18 @@ from symseed.language.library import Library
 from symseed.language.population import Population
 from symseed.language.row import Row
 from symseed.language.template import Template
-from symseed.language.tokens import Token, TokenKind
+from symseed.language.tokens import OPERATORS, Token, TokenKind
 from symseed.language.writer import Writer
 
-__all__ = ["Categories", "Expression", "Library", "Population", "Row", "Template", "Token", "TokenKind", "Writer"]
+__all__ = [
+    "OPERATORS",
+    "Categories",
+    "Expression",
+    "Library",
+    "Population",
+    "Row",
+    "Template",
+    "Token",
+    "TokenKind",
+    "Writer",
+]
