@@ -86,6 +86,8 @@ class Outcome:
     test_nmse: float | None = None
     without_intercept: bool = False
     """Whether the verdict is that of the model without the constant that the peer adds to every model."""
+    cpu_seconds: float | None = None
+    """What the run took; less than its seconds where other work was on its core. None in files of earlier versions."""
     error: str = ""
 
     @property
@@ -208,28 +210,39 @@ def serve(core: int) -> None:
     """Do the run that standard input describes, on one core, and print its models."""
     os.sched_setaffinity(0, {core})
     run = Run(**json.load(sys.stdin))
+    given = run.given()
+    begin = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of peers, about their own numerics
-        models = PEERS[run.peer].run(run.given())
-    print(json.dumps(models))
+        models = PEERS[run.peer].run(given)
+    print(json.dumps([models, time.process_time() - begin]))
 
 
 # --- Runs and their outcomes ------------------------------------------------------------------------------------------
 
 
-def call(run: Run, core: int) -> tuple[Models, str]:
-    """Do a run in a process; return its models, or none and why."""
+@dataclass(frozen=True)
+class Ended:
+    """What a run gave."""
+
+    models: Models
+    cpu_seconds: float | None = None
+    error: str = ""
+    """Why there are no models."""
+
+
+def call(run: Run, core: int) -> Ended:
+    """Do a run in a process."""
     command = [sys.executable, __file__, "--serve", str(core)]
     try:
         done = subprocess.run(
             command, input=json.dumps(asdict(run)), capture_output=True, text=True, timeout=run.seconds + GRACE_SECONDS
         )
     except subprocess.TimeoutExpired:
-        return {}, f"It was killed {GRACE_SECONDS:g} s after its time was up."
+        return Ended({}, error=f"It was killed {GRACE_SECONDS:g} s after its time was up.")
     if done.returncode != 0:
-        return {}, (done.stderr.strip().splitlines() or [f"It ended with code {done.returncode}."])[-1]
-    models: Models = json.loads(done.stdout.splitlines()[-1])
-    return models, ""
+        return Ended({}, error=(done.stderr.strip().splitlines() or [f"It ended with code {done.returncode}."])[-1])
+    return Ended(*json.loads(done.stdout.splitlines()[-1]))
 
 
 def judge(run: Run, label: str, text: str, checker: Checker) -> Outcome:
@@ -303,10 +316,10 @@ def run_all(runs: list[Run], path: Path) -> None:
     for core in sorted(os.sched_getaffinity(0)):
         cores.put(core)
 
-    def on_a_core(run: Run) -> tuple[Run, Models, str]:
+    def on_a_core(run: Run) -> tuple[Run, Ended]:
         core = cores.get()
         try:
-            return run, *call(run, core)
+            return run, call(run, core)
         finally:
             cores.put(core)
 
@@ -315,12 +328,13 @@ def run_all(runs: list[Run], path: Path) -> None:
     with ThreadPoolExecutor(cores.qsize()) as pool, Checker() as checker, path.open("a", encoding="utf-8") as file:
         file.write("\n" if torn else "")
         for future in as_completed([pool.submit(on_a_core, run) for run in runs]):
-            run, models, error = future.result()
+            run, ended = future.result()
             for label in PEERS[run.peer].labels:
-                if error:
-                    outcome = Outcome(label, run.problem, run.noise, run.seed, run.seconds, error=error)
+                if ended.error:
+                    outcome = Outcome(label, run.problem, run.noise, run.seed, run.seconds, error=ended.error)
                 else:
-                    outcome = judge(run, label, models[label], checker)
+                    outcome = judge(run, label, ended.models[label], checker)
+                outcome = replace(outcome, cpu_seconds=ended.cpu_seconds)
                 file.write(json.dumps(asdict(outcome)) + "\n")
                 file.flush()
                 print(f"{label}, {run.problem}, noise {run.noise:g}: {outcome.error or outcome.verdict}", flush=True)
