@@ -68,6 +68,28 @@ def _logcosh(y: Any, prediction: Any) -> Any:
     return series + rest
 
 
+@dataclass(frozen=True, slots=True)
+class _Student:
+    """The negative log-likelihood of Student's t distribution, less a constant and up to a factor."""
+
+    size: float
+    freedom: float
+
+    def __call__(self, y: Any, prediction: Any) -> Any:
+        error = (y - prediction) / self.size
+        return np.log1p(error * error / self.freedom)
+
+
+def student(size: float, freedom: float) -> Loss:
+    """Return the loss of errors with Student's t distribution, which has more outliers than a normal one.
+
+    Args:
+        size: scale of the errors, in the units of y.
+        freedom: degrees of freedom.
+    """
+    return Loss(Function.of(_Student(size, freedom), "student", 2))
+
+
 NAMED: dict[str, Callable[..., Any]] = {
     "squared": _squared,
     "absolute": _absolute,

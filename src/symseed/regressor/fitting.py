@@ -120,7 +120,9 @@ def _search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
         tell = None if fit.screen is None else functools.partial(fit.screen.activity, output)
         if tell is not None:
             tell(Activity(Stage.PREPARING, 0.0, 0, Budget(fit.plan.max_evals, fit.plan.max_time)))
-        prepared = prepare(fit.plan, dataset, seed=seed, dimensions=dimensions, test=test)
+        prepared = prepare(
+            fit.plan, dataset, seed=seed, dimensions=dimensions, test=test, errors=fit.data.errors(output)
+        )
         selected.append(prepared.data.names)
         watch = _watched([histories[output], *_callbacks(fit)])
         search = TargetSearch(

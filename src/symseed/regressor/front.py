@@ -12,6 +12,7 @@ import pandas as pd
 
 from symseed import arithmetic
 from symseed.data import Dataset
+from symseed.data.noise import ADDITIVE, Noise
 from symseed.errors import SettingsError, did_you_mean
 from symseed.export import export, from_text, to_latex, to_mathml, to_sympy, to_text
 from symseed.language.expression import Expression
@@ -131,10 +132,19 @@ class EquationFront:
     """Number of samples that the formulas are judged on."""
     rounding: float
     """Part of the loss that is due to rounding."""
+    noise: Noise = ADDITIVE
+    """The noise by which formulas were fitted, judged and compared."""
 
     @classmethod
     def of(
-        cls, candidates: Sequence[Candidate], reason: StopReason, *, data: Dataset, rows: int, rounding: float
+        cls,
+        candidates: Sequence[Candidate],
+        reason: StopReason,
+        *,
+        data: Dataset,
+        rows: int,
+        rounding: float,
+        noise: Noise = ADDITIVE,
     ) -> EquationFront:
         """Return the Pareto front of candidates; the formula that `best` selects is on it.
 
@@ -157,11 +167,13 @@ class EquationFront:
             )
             for item, score in zip(kept, scores, strict=True)
         )
-        return cls(equations, reason, rows, rounding)
+        return cls(equations, reason, rows, rounding, noise)
 
     def determined_by(self, sample: Dataset, samples: int) -> EquationFront:
         """Return the front with the uncertainty of each formula, from some or all of the samples that were fitted."""
-        found = (replace(item, known=Uncertainty.of(item.expression, sample, samples)) for item in self.equations)
+        found = (
+            replace(item, known=Uncertainty.of(item.expression, sample, samples, self.noise)) for item in self.equations
+        )
         return replace(self, equations=tuple(found))
 
     @property

@@ -8,14 +8,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from symseed.arrays import Floats
 from symseed.assembly import probes
 from symseed.data import Dataset
 from symseed.data.magnitudes import Magnitudes
+from symseed.data.noise import Noise
 from symseed.errors import listed, shown
 from symseed.language import Expression, Library, Row, Writer
 from symseed.language.parsing import names_in
 from symseed.language.tokens import TokenKind
 from symseed.portfolio import PartSettings, PortfolioSettings, TemplateTask
+from symseed.regressor.measurements import Measurements, chosen
 from symseed.regressor.settings import Plan
 from symseed.space import Dimensions
 
@@ -42,9 +45,10 @@ class Prepared:
     settings: PortfolioSettings
     """Settings of the plan, with the constraint that units put on the formulas."""
     seed: int
-    whole: Dataset
+    noise: Noise
+    all: Measurements
     """All samples, in the user's units."""
-    data: Dataset
+    used: Measurements
     """The samples and columns that the search uses, in the user's units."""
     columns: tuple[int, ...]
     """Indices of the columns of `data` in the whole table."""
@@ -58,6 +62,16 @@ class Prepared:
     """The tokens of the search and a constant, with variables for the columns of the whole table."""
     test: Dataset | None = None
     """Samples that are held out from the search, in the user's units; None: there are none."""
+
+    @property
+    def whole(self) -> Dataset:
+        """All samples, weighed by their noise."""
+        return self.all.data
+
+    @property
+    def data(self) -> Dataset:
+        """The samples and columns that the search uses, weighed by their noise."""
+        return self.used.data
 
     @property
     def writer(self) -> Writer:
@@ -121,7 +135,13 @@ class Prepared:
 
 
 def prepare(
-    plan: Plan, dataset: Dataset, *, seed: int, dimensions: Dimensions | None = None, test: Dataset | None = None
+    plan: Plan,
+    dataset: Dataset,
+    *,
+    seed: int,
+    dimensions: Dimensions | None = None,
+    test: Dataset | None = None,
+    errors: Floats | None = None,
 ) -> Prepared:
     """Prepare the data of a target.
 
@@ -129,18 +149,26 @@ def prepare(
         dataset: all samples; the search uses at most `MOST_ROWS` of them.
         dimensions: constraint that units put on the formulas.
         test: samples that are held out from the search.
+        errors: standard errors of all samples; None: they are not known.
     """
     settings = plan.settings
     if dimensions is not None:
         settings = replace(settings, constraints=(*settings.constraints, dimensions))
-    sampled = _distinct(_sampled(dataset, seed))
+    everything = Measurements.of(dataset, errors)
+    _warn_of_rows(dataset)
+    given = _distinct(_sampled(everything.given, seed))
+    few = Measurements(given, given if errors is None else _distinct(_sampled(everything.data, seed)))
+    sampled = few.data
     if plan.template is None:
         _warn_of_columns(plan, sampled.X.shape[1])
         columns = _most_relevant(sampled, _most_columns(plan))
     else:
         columns = plan.template.columns(sampled.names)
-    names = [sampled.names[column] for column in columns]
-    data = sampled.with_samples(sampled.X[:, columns], sampled.y, sampled.weights, names).with_loss(plan.loss)
+    few = few.take(columns).with_loss(plan.loss, plan.loss)
+    noise = chosen(few.data, plan.noise, is_given=errors is not None)
+    loss = plan.loss if noise.loss is None else noise.loss
+    used = few.weighed(noise.curve, range(len(columns))).with_loss(plan.loss, loss)
+    data = used.data
     library = plan.weights.library(data.names, plan.tokens)
     # A formula can only be scaled back if it may hold constants and the library can write a factor.
     # The numbers of a template are in the user's units; the searches for its parts scale their own data.
@@ -150,11 +178,12 @@ def prepare(
         plan=plan,
         settings=settings,
         seed=seed,
-        whole=dataset.with_loss(plan.loss),
-        data=data,
+        noise=noise.noise,
+        all=everything.weighed(noise.curve, columns).with_loss(plan.loss, loss),
+        used=used,
         columns=tuple(columns),
         units=units,
-        scaled=units.scaled(data).with_loss(None if plan.loss is None else plan.loss.in_units(units.target)),
+        scaled=units.scaled(data).with_loss(None if loss is None else loss.in_units(units.target)),
         library=library,
         shown_library=_shown_library(plan, data.names, columns),
         test=None if test is None else test.with_loss(plan.loss),
@@ -184,15 +213,19 @@ def _shown_library(plan: Plan, names: Sequence[str], columns: Sequence[int]) -> 
 
 def _sampled(dataset: Dataset, seed: int) -> Dataset:
     """The samples of positive weight, at most `MOST_ROWS` of them, drawn at random."""
-    counted = dataset.counted()
-    if len(counted) > MOST_ROWS:
+    return dataset.counted().sampled(MOST_ROWS, seed)
+
+
+def _warn_of_rows(dataset: Dataset) -> None:
+    """Say that the search uses a part of the samples."""
+    count = int(np.count_nonzero(dataset.weights))
+    if count > MOST_ROWS:
         warnings.warn(
-            f"`X` has {len(counted):,} rows; the search uses {MOST_ROWS:,} of them, drawn at random. Constants are "
+            f"`X` has {count:,} rows; the search uses {MOST_ROWS:,} of them, drawn at random. Constants are "
             "fitted, and formulas judged, on all rows at the end.",
             UserWarning,
             stacklevel=_CALLER,
         )
-    return counted.sampled(MOST_ROWS, seed)
 
 
 def _distinct(dataset: Dataset) -> Dataset:

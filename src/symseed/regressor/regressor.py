@@ -25,7 +25,7 @@ from symseed.regressor import guesses
 from symseed.regressor.fitting import Fit, Outcome, Screen, chosen_names, search_targets
 from symseed.regressor.front import TABLE, Equation, EquationFront
 from symseed.regressor.run import Run
-from symseed.regressor.run_data import RunData, checked_weights
+from symseed.regressor.run_data import RunData, checked_errors, checked_weights
 from symseed.regressor.settings import LIMITS, NAMES, Callback, EarlyStop, Plan, Settings, suggestion
 from symseed.search.streams import Stream, derived
 
@@ -99,6 +99,15 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         loss: "squared", "absolute", "huber", "logcosh", a name of another tool for these ("mse", "L1DistLoss()",
             "HuberLoss(2.5)"), or a function of y and prediction that returns the loss of each sample. Constants are
             fitted, and formulas compared and selected, by the loss.
+        noise: how large the noise of y is at each sample. Formulas are fitted, compared and selected accordingly; the
+            `loss` in `equations_` is the mean squared error of `predict` all the same.
+            "auto": additive, relative, or a floor and a relative part, whichever the data prefer (`noise_` has the
+            answer); additive unless the evidence is clear, or if `loss` is not "squared".
+            "additive": the same at every sample.
+            "relative": in proportion to the value, as that of many instruments.
+            "floor": a floor and a relative part.
+            "robust": additive with outliers, by Student's t distribution.
+            Known standard errors of y are given to `fit`, as `y_err`.
         test_size: share of the samples, or number of them, that are held out at random. The search never sees them; the
             column `test_loss` of `equations_` has the loss of each formula on them. None: all samples are fitted.
         n_jobs: number of threads that score formulas; -1: one for each core. None: one for each core where
@@ -133,6 +142,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             and test_loss if samples are held out; a list of them if y has several columns.
         pareto_front_: the same as a tuple of `Equation`, or a list of such tuples.
         best_: the `Equation` that `model_selection` selects, or a list.
+        noise_: the noise by which formulas were fitted: a `Noise` with `kind`, `floor`, `share` and `words`, which is a
+            sentence; or a list.
         stop_reason_: a sentence saying why the search ended, or a list.
         interrupted_: whether Ctrl-C ended it; the formulas are then the best so far.
         run_directory_: the run's folder; None if nothing is written to disk.
@@ -160,6 +171,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         patience: int | str | None = _DEFAULTS.patience,
         model_selection: str = _DEFAULTS.model_selection,
         loss: str | Callable[..., Any] = _DEFAULTS.loss,
+        noise: str = _DEFAULTS.noise,
         test_size: float | int | None = _DEFAULTS.test_size,
         n_jobs: int | None = _DEFAULTS.n_jobs,
         random_state: int | np.random.RandomState | None = _DEFAULTS.random_state,
@@ -188,6 +200,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.patience = patience
         self.model_selection = model_selection
         self.loss = loss
+        self.noise = noise
         self.test_size = test_size
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -204,7 +217,14 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     # --- Fitting -----------------------------------------------------------------------------------------------------
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, X_units: Any = None, y_units: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        y_err: Any = None,
+        X_units: Any = None,
+        y_units: Any = None,
     ) -> SymbolicRegressor:
         """Search for formulas; Ctrl-C stops the search and keeps the best so far, a second Ctrl-C stops at once.
 
@@ -216,6 +236,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             X: (M, V) numbers, as an array or a data frame; formulas use the names of the columns.
             y: (M,), or (M, K) for K targets, each with its own front.
             sample_weight: (M,), weight of each sample; 2 is the same as repeating the sample.
+            y_err: standard errors of y, of the shape of y or one number for each row; samples are weighed by their
+                inverse squares. Only their ratios matter: the common factor is estimated.
             X_units: a list with a unit for each column, such as "m/s^2", or a mapping by name; None and columns left
                 out are pure numbers. With units, only formulas of the dimension of y are tried; fitted constants have
                 whatever dimension is needed.
@@ -241,6 +263,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             is_multiple=targets.ndim == 2,
             targets=("y",) if targets.ndim == 1 else tuple(f"y{i + 1}" for i in range(targets.shape[1])),
             categories=table.categories,
+            y_errors=_errors(y_err, targets.reshape(len(targets), -1).shape),
         ).with_units(X_units, y_units)
         generator = check_random_state(self.random_state)
         # A warm start has another seed than the fits before it.
@@ -269,6 +292,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         plan = plan.with_categories(data.categories)
         plan.weights.check(data.names)
+        plan.check_errors(is_given=data.y_errors is not None)
         if plan.template is not None:
             plan.template.columns(data.names)  # refuses names that are no column, before a folder is made
         before = self._fronts if self.warm_start and self.__sklearn_is_fitted__() else ()
@@ -360,6 +384,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self._histories = outcome.histories
         self._is_multiple = data.is_multiple
         reasons = [front.reason.value for front in outcome.fronts]
+        self.noise_: Any = self._one_or_list([front.noise for front in outcome.fronts])
         self.stop_reason_: str | list[str] = reasons if data.is_multiple else reasons[0]
         self.interrupted_ = outcome.is_interrupted
         self.run_directory_ = None if folder is None else str(folder)
@@ -634,6 +659,17 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 def _are_texts(labels: tuple[Hashable, ...] | None) -> bool:
     """Whether all columns are named by strings, the only names that scikit-learn keeps."""
     return labels is not None and all(type(label) is str for label in labels)
+
+
+def _errors(values: Any, shape: tuple[int, int]) -> Floats | None:
+    """Standard errors of y, for each sample and target."""
+    if values is None:
+        return None
+    errors = frames.read_values(values, "y_err", shape[0])
+    errors = np.repeat(errors[:, None], shape[1], axis=1) if errors.ndim == 1 else errors
+    if errors.shape != shape:
+        raise DataError(f"`y_err` must have one value for each value of y, {shape}, but its shape is {errors.shape}.")
+    return checked_errors(errors.copy(), "`y_err`")
 
 
 def _weights(values: Any, rows: int) -> Floats:

@@ -85,6 +85,7 @@ class Restorer:
             reason,
             data=self._prepared.whole,
             rows=judge.count,
+            noise=self._prepared.noise,
             rounding=self._prepared.scaled.rounding,
         )
 
@@ -95,7 +96,7 @@ class Restorer:
 
     def loss_of(self, shown: Expression) -> float:
         """Return a shown formula's mean loss on the samples that the search uses."""
-        data, columns = self._prepared.data, list(self._prepared.columns)
+        data, columns = self._prepared.used.given, list(self._prepared.columns)
         table = np.zeros((len(data), 1 + max(columns)))
         table[:, columns] = data.X
         return _mean_loss(data, shown.evaluate(table))
@@ -162,23 +163,24 @@ class Judge:
             row = self._all.fitted(row, is_thorough=is_thorough, is_late=is_late)
         prepared, unit = self._prepared, self._prepared.units.target
         expression = Expression(prepared.shown_library, row)
-        data = prepared.whole
+        samples = prepared.all
         if self._all is not None:
             prediction = self._all.predicted(row)
         elif prepared.is_sampled and not self.is_final:
-            data = prepared.data
-            prediction = Expression(prepared.writer.library, row).evaluate(data.X)
+            samples = prepared.used
+            prediction = Expression(prepared.writer.library, row).evaluate(samples.data.X)
         else:
-            prediction = expression.evaluate(data.X)
+            prediction = expression.evaluate(samples.data.X)
+        data = samples.data
         counted = data.weights > 0.0
         if np.isnan(prediction[counted]).any():
             return []
         prediction = np.where(np.isnan(prediction), data.y, prediction)  # NaN only where the weight is 0
         with np.errstate(over="ignore"):
-            loss = _mean_loss(data, prediction)
+            loss = _mean_loss(samples.given, prediction)
             share = _mean_square(data.y / unit, prediction / unit, data.weights)
             if prepared.scaled.ruler is not None:
-                share = float(prepared.scaled.ruler.mean_square(np.array([loss]))[0])
+                share = float(prepared.scaled.ruler.mean_square(np.array([_mean_loss(data, prediction)]))[0])
         description = self._description(row, searched)
         if not (math.isfinite(share) and math.isfinite(description)):
             return []

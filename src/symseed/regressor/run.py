@@ -211,7 +211,9 @@ class Run:
                 end = ends.get(output, NOT_ENDED)
                 equations = front_file.read(path, lambda formulas: self.library(plan, formulas))
                 rows = len(self.data.dataset(output)) if end.rows is None else end.rows
-                out[output] = SavedFront(EquationFront(equations, end.reason, rows, end.rounding), end.is_final)
+                out[output] = SavedFront(
+                    EquationFront(equations, end.reason, rows, end.rounding, end.noise), end.is_final
+                )
         return out
 
 

@@ -15,6 +15,7 @@ from safetensors.numpy import load, save
 from symseed import files
 from symseed.arrays import Floats
 from symseed.data import Dataset
+from symseed.data.noise import weighed
 from symseed.errors import DataError, SettingsError
 from symseed.language.categories import Categories
 from symseed.scoring.uncertainty import MOST_SAMPLES
@@ -77,6 +78,8 @@ class RunData:
     """Whether a sample is held out, so that the search never sees it; None: no sample is."""
     table: TableReport | None = None
     """What was read, used and left out of the file; None: the data came from Python."""
+    y_errors: Floats | None = None  # (M, K)
+    """Standard errors of y; None: they are not known."""
     categories: tuple[Categories, ...] = ()
     """The columns that were given as categories; X has a column of 0 and 1 for each value."""
 
@@ -134,6 +137,12 @@ class RunData:
         texts = zip((*self.names, self.targets[output]), (*self.units.columns, self.units.targets[output]), strict=True)
         return {name: "" if text == "1" else text for name, text in texts}
 
+    def errors(self, output: int) -> Floats | None:
+        """Return the standard errors of the samples that are fitted; None if they are not known."""
+        if self.y_errors is None:
+            return None
+        return self.y_errors[:, output] if self.is_test is None else self.y_errors[~self.is_test, output]
+
     def dimensions(self, output: int) -> Dimensions | None:
         """Return the constraint that units put on the formulas of a target; None without units."""
         return None if self.units is None else self.units.rules[output]
@@ -150,7 +159,11 @@ class RunData:
         count = len(rows)
         if count > MOST_SAMPLES:
             rows = rows[np.sort(np.random.default_rng(0).choice(count, MOST_SAMPLES, replace=False))]
-        return Dataset.of(self.X[rows], self.y[rows, output], self.weights[rows], self.names), count
+        weights = self.weights[rows]
+        if self.y_errors is not None:
+            given = Dataset.of(self.X[rows, :1], self.y[rows, output], weights)
+            weights = weighed(given, self.y_errors[rows, output]).dataset.weights
+        return Dataset.of(self.X[rows], self.y[rows, output], weights, self.names), count
 
     def test(self, output: int) -> Dataset | None:
         """Return the samples of one target that are held out; None if none are."""
@@ -164,6 +177,7 @@ class RunData:
     def packed(self) -> bytes:
         """Return the numbers as the content of a safetensors file."""
         arrays = {"X": self.X, "y": self.y, "weights": self.weights}
+        arrays |= {} if self.y_errors is None else {"y_errors": self.y_errors}
         return save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
 
     @property
@@ -188,7 +202,7 @@ class RunData:
             DataError: if the file cannot be read, or holds other data.
             KeyError: if the description lacks something.
         """
-        cells = int(described["rows"]) * (len(described["names"]) + len(described["targets"]) + 1)
+        cells = int(described["rows"]) * (len(described["names"]) + 2 * len(described["targets"]) + 1)
         try:
             content = files.read(path, 8 * cells + _MOST_HEADER)
         except OSError as error:
@@ -212,6 +226,7 @@ class RunData:
             units=RunUnits.of(names, targets, *described["units"]) if described["units"] else None,
             table=TableReport.of_values(described["table"]) if described.get("table") else None,
             categories=categories_of(described),
+            y_errors=arrays.get("y_errors"),
         )
 
 
@@ -232,6 +247,21 @@ def checked_weights(weights: Floats, name: str) -> Floats:
     if weights.max() == 0.0:
         raise DataError(f"{name} must not be zero in every row. Leave it out to give all rows the same weight.")
     return weights
+
+
+def checked_errors(errors: Floats, name: str) -> Floats:
+    """Return standard errors, all of them above zero.
+
+    Raises:
+        DataError: naming the errors and the row.
+    """
+    if errors.min() <= 0.0:
+        row = int(np.argmin(errors)) if errors.ndim == 1 else int(np.argmin(errors.min(axis=1)))
+        raise DataError(
+            f"{name} must be standard errors above zero, but it is {errors.min()} in row {row}. Leave the row out, or "
+            "give the error of a reading."
+        )
+    return errors
 
 
 def _text(unit: UnitLike, dimension: Dimension) -> str:

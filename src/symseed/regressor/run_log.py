@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from symseed import files
+from symseed.data.noise import ADDITIVE, Noise
 from symseed.errors import DataError
 from symseed.export import to_text
 from symseed.portfolio import Moment, TrackLearning
@@ -34,6 +35,7 @@ class End:
     rounding: float
     is_final: bool
     """Whether the search ended by itself."""
+    noise: Noise = ADDITIVE
 
 
 NOT_ENDED = End(StopReason.NOT_ENDED, rows=None, rounding=0.0, is_final=False)
@@ -93,6 +95,7 @@ class RunLog:
                 "reason": front.reason.value,
                 "rows": front.rows,
                 "rounding": front.rounding,
+                "noise": front.noise.values(),
                 "is_final": front.reason is not StopReason.INTERRUPTED,
             }
         )
@@ -158,7 +161,11 @@ class RunLog:
             ) from None
         rows = event.get("rows")
         return End(
-            reason, None if rows is None else int(rows), float(event.get("rounding", 0.0)), bool(event["is_final"])
+            reason,
+            None if rows is None else int(rows),
+            float(event.get("rounding", 0.0)),
+            bool(event["is_final"]),
+            Noise.of_values(event["noise"]) if "noise" in event else ADDITIVE,
         )
 
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from symseed import methods
 from symseed.data.losses import Loss
-from symseed.errors import SettingsError
+from symseed.data.noise import NoiseKind
+from symseed.errors import SettingsError, did_you_mean
 from symseed.language import Categories, Template, Token
 from symseed.methods import Method
 from symseed.portfolio.settings import PortfolioSettings
@@ -28,6 +29,8 @@ EarlyStop: TypeAlias = float | Callable[[float, int], bool]
 Callback: TypeAlias = Callable[[Any], object]
 """Called with the `Progress` after every turn; the search ends if it returns something true."""
 
+_NOISES = ("auto", "additive", "relative", "floor", "robust")
+"""The values of the setting `noise`."""
 _PATIENCE = 8
 """Turns without a change of the selected formula after which a portfolio ends.
 
@@ -54,6 +57,7 @@ class Settings:
     patience: int | str | None = "auto"
     model_selection: str = "best"
     loss: str | Callable[..., Any] = "squared"
+    noise: str = "auto"
     test_size: float | int | None = None
     n_jobs: int | None = None
     random_state: Any = None
@@ -115,6 +119,7 @@ class Settings:
             operators=tokens,
             weights=Weights.of(self.complexity_of_variables, self.complexity_of_constants),
             loss=_loss(self.loss),
+            noise=_noise(self.noise, self.loss),
             maxsize=maxsize,
             max_evals=method.budget.expressions if self.max_evals is None else whole(self.max_evals, "max_evals", 1),
             max_time=None if max_time is None or math.isinf(max_time) else float(max_time),
@@ -197,6 +202,17 @@ class Plan:
     """Number of columns that the search uses; None: as many as it can."""
     template: Template | None = None
     """The structure of all formulas; None: any."""
+    noise: NoiseKind | None = None
+    """The noise of the target; None: by evidence."""
+
+    def check_errors(self, *, is_given: bool) -> None:
+        """Refuse standard errors beside another noise model, or beside a loss that has weights of its own."""
+        if is_given and (self.noise is not None or self.loss is not None):
+            setting = "loss" if self.noise is None else "noise"
+            raise SettingsError(
+                f"Standard errors of y (`y_err`) say what the noise is, and so does `{setting}`, which is "
+                f"{getattr(self.given, setting)!r}. Leave one of them out."
+            )
 
     @property
     def tokens(self) -> tuple[Token, ...]:
@@ -288,6 +304,23 @@ def _guesses(given: Any) -> tuple[tuple[str, ...], ...]:
                 f"one for each target, but it is {given!r}."
             )
     return tuple(tuple(texts) for texts in lists)
+
+
+def _noise(given: Any, loss: Any) -> NoiseKind | None:
+    """The noise that a user sets; None for "auto"."""
+    if not isinstance(given, str) or given not in _NOISES:
+        near = did_you_mean(given, _NOISES) if isinstance(given, str) else ""
+        raise SettingsError(
+            f"`noise` must be one of {', '.join(_NOISES)}, but it is {given!r}.{near} Give standard errors of y to fit,"
+            " as y_err."
+        )
+    kind = None if given == "auto" else NoiseKind(given)
+    if kind not in (None, NoiseKind.ADDITIVE) and _loss(loss) is not None:
+        raise SettingsError(
+            f"`noise` {given!r} needs squared errors, but `loss` is {loss!r}, which has weights of its own. Leave one "
+            "of them out."
+        )
+    return kind
 
 
 def _loss(given: Any) -> Loss | None:

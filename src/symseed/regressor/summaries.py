@@ -93,6 +93,6 @@ def _chosen(
         equations = front_file.read(path, lambda formulas: library_of_texts(plan, names, formulas))
         end = ends.get(output, NOT_ENDED)
         rows = int(content["data"]["rows"]) if end.rows is None else end.rows
-        front = EquationFront(equations, end.reason, rows, end.rounding)
+        front = EquationFront(equations, end.reason, rows, end.rounding, end.noise)
         out.append(equations[front.choice(settings.model_selection)])
     return out, ""

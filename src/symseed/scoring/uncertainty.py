@@ -15,6 +15,7 @@ import numpy as np
 from symseed import arithmetic
 from symseed.arrays import Floats
 from symseed.data.dataset import Dataset
+from symseed.data.noise import ADDITIVE, Noise
 from symseed.language.expression import Expression
 from symseed.language.population import Population
 
@@ -37,15 +38,20 @@ class Uncertainty:
     """Standard deviation of the error of a sample of weight 1."""
     freedom: int
     """Degrees of freedom: samples less constants."""
+    model: Noise = ADDITIVE
+    """How the noise depends on the value; `noise` is the factor of its growth."""
 
     @classmethod
-    def of(cls, expression: Expression, sample: Dataset, samples: int) -> Uncertainty:
+    def of(cls, expression: Expression, sample: Dataset, samples: int, noise: Noise = ADDITIVE) -> Uncertainty:
         """Compute the curvature at the formula's constants.
 
         Args:
             sample: some samples, or all; the curvature and the errors of all are in proportion.
             samples: how many samples the formula was fitted to.
+            noise: the noise of the samples; standard errors that were given are part of their weights already.
         """
+        weighed = noise.weighed(sample, expression.evaluate(sample.X))
+        sample = weighed.dataset
         count = len(expression.constant_places)
         freedom = samples - count
         linear = sample.backend.linearise(Population.from_expressions([expression]))
@@ -55,7 +61,7 @@ class Uncertainty:
             if freedom > 0 and math.isfinite(linear.error):
                 variance = float((linear.error + sample.rounding * sample.total_weight) / share / freedom)
             factor = _root_of_inverse(linear.curvature / share) * math.sqrt(variance)
-        return cls(expression, factor, math.sqrt(variance), freedom)
+        return cls(expression, factor, math.sqrt(variance) / weighed.unit, freedom, noise)
 
     @property
     def values(self) -> Floats:
@@ -69,8 +75,8 @@ class Uncertainty:
 
     def deviation(self, X: Floats) -> Floats:
         """Return the standard deviation of a new sample of weight 1 at each row of X, (M,): formula and noise."""
-        moves = [np.full(len(X), self.noise)]
         places = self.expression.constant_places
+        moves = [self.noise * self.model.growth(self._evaluated(places, np.zeros(len(places)), X))]
         for direction in self.factor.T:
             above, below = (self._evaluated(places, sign * _STEP * direction, X) for sign in (1.0, -1.0))
             moves.append((above - below) / (2.0 * _STEP))

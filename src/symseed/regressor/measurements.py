@@ -1,0 +1,76 @@
+"""The measurements of one target: its samples as the user weighs them, and as their noise does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from symseed.arrays import Floats
+from symseed.data import Dataset, Loss
+from symseed.data.noise import ADDITIVE, Noise, NoiseKind, Pilot, pilot, robust_loss, robust_size, weighed
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Measurements:
+    """Samples with the weights of the user, who gets losses by them, and of the noise, by which formulas are fitted."""
+
+    given: Dataset
+    """With the weights and the loss of the user."""
+    data: Dataset
+    """With weights and a loss that account for the noise; the same dataset if the noise is additive."""
+
+    @classmethod
+    def of(cls, given: Dataset, errors: Floats | None) -> Measurements:
+        """Take samples, and their standard errors if the user gave them."""
+        return cls(given, given if errors is None else weighed(given, errors).dataset)
+
+    def with_loss(self, loss: Loss | None, fitted: Loss | None) -> Measurements:
+        """Return the same samples with the loss of the user and that by which formulas are fitted."""
+        given = self.given.with_loss(loss)
+        is_same = self.data is self.given and fitted is loss
+        return Measurements(given, given if is_same else self.data.with_loss(fitted))
+
+    def take(self, columns: Sequence[int]) -> Measurements:
+        """Return the same samples with some of their columns."""
+        given = _of_columns(self.given, columns)
+        return Measurements(given, given if self.data is self.given else _of_columns(self.data, columns))
+
+    def weighed(self, curve: Pilot | None, columns: Sequence[int]) -> Measurements:
+        """Return the same samples with the weights of a pilot; `columns` are those that its curve depends on."""
+        if curve is None:
+            return self
+        return Measurements(self.given, weighed(self.data, curve.deviations(self.given.X[:, columns])).dataset)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Chosen:
+    """The noise of a target."""
+
+    noise: Noise
+    curve: Pilot | None = None
+    """Gives the weights of samples; None: they stay as they are."""
+    loss: Loss | None = None
+    """Loss by which formulas are fitted; None: squared errors, or the user's own loss."""
+
+
+def chosen(data: Dataset, wanted: NoiseKind | None, *, is_given: bool) -> Chosen:
+    """Return the noise of some samples.
+
+    Args:
+        wanted: the noise that the user set; None: by evidence.
+        is_given: whether the standard errors of the samples are given, as their weights.
+    """
+    if is_given:
+        return Chosen(Noise(NoiseKind.GIVEN))
+    if wanted is NoiseKind.ADDITIVE or data.loss is not None or data.deviation == 0.0:
+        return Chosen(ADDITIVE)
+    if wanted is NoiseKind.ROBUST:
+        size = robust_size(data)
+        return Chosen(Noise(NoiseKind.ROBUST, floor=size), loss=robust_loss(size))
+    curve = pilot(data, wanted)
+    return Chosen(ADDITIVE) if curve is None else Chosen(curve.noise, curve)
+
+
+def _of_columns(dataset: Dataset, columns: Sequence[int]) -> Dataset:
+    names = [dataset.names[column] for column in columns]
+    return dataset.with_samples(dataset.X[:, columns], dataset.y, dataset.weights, names)
