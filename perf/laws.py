@@ -1,9 +1,11 @@
-"""Twelve laws from textbooks with 1 % noise: how often a tool chooses the law's form, in 60 s on one core.
+"""Twelve laws from textbooks with noise: how often a tool chooses the law's form, in 60 s on one core.
 
     python perf/laws.py --seeds 0:3 --json build/laws.json
     python perf/laws.py --tools symseed --laws Arrhenius Nernst
+    python perf/laws.py --tools symseed --seeds 0:1 --seconds 30 --noise relative --level 0.05
 
-Data: 200 rows drawn evenly from the ranges below, and Gaussian noise of 1 % of y's standard deviation. Our estimator
+Data: 200 rows drawn evenly from the ranges below, and Gaussian noise: 1 % of y's standard deviation, unless `--noise`
+and `--level` say otherwise; relative noise is a share of each value. Our estimator
 has its default settings. Peers (`noise.py`) have the same rows, operators and wall-clock seconds; pyoperon computes in
 float32, where some of these data would overflow, so peers get them in the units of `data/magnitudes.py`.
 
@@ -12,7 +14,8 @@ A law is written in our own language. Every number in it is a constant whose val
 the law, its constants fitted to the formula's own noise-free predictions, gives them back: to 1e-6 of their spread
 where the data lie, and to 1e-6 of their size and spread in a range one and a half times as wide. The same form fits to
 rounding, whatever its algebra; a superfluous constant that was fitted to the noise is off by the noise over the root
-of the rows, 7e-4, and an approximation by more. It must also be a good fit: within 0.5 % of the law's own spread.
+of the rows, 7e-4, and an approximation by more. It must also be a good fit: within half of the noise's level of the
+law's own spread.
 """
 
 from __future__ import annotations
@@ -41,17 +44,29 @@ from symseed.language.tokens import OPERATORS, TokenKind
 from symseed.scoring.evaluation import fit
 from symseed.scoring.fitting import FitSettings
 
-ROWS, NOISE = 200, 0.01
+ROWS, LEVEL = 200, 0.01
 SAME_FORM = 1e-6
 """Of the spread: what a form may miss of its own predictions."""
-GOOD_FIT = 0.005
-"""Of the spread: what a formula may miss of the law."""
+GOOD_FIT = 0.5
+"""Of the noise's level: what a formula may miss of the law, as a share of the law's spread."""
 WIDER = 1.5
 OURS = "symseed"
 SEARCHED = ("add", "sub", "mul", "div", "sqrt", "square", "exp", "log", "sin", "cos")
 """The operators of our default settings, which peers get too."""
 _CHECKED_ROWS = 1_000
 _ONE = 1.0
+
+
+@dataclass(frozen=True)
+class Disturbance:
+    """The noise of the rows."""
+
+    is_relative: bool = False
+    """Whether it is a share of each value; otherwise it is a share of y's standard deviation."""
+    level: float = LEVEL
+
+
+PLAIN = Disturbance()
 
 
 @dataclass(frozen=True)
@@ -76,12 +91,13 @@ class Law:
             np.maximum(middle - half, np.where(low >= 0.0, 0.0, -np.inf)), middle + half, (count, len(low))
         )
 
-    def data(self, seed: int) -> Dataset:
+    def data(self, seed: int, disturbance: Disturbance = PLAIN) -> Dataset:
         """Return the rows that tools are given."""
         generator = np.random.default_rng(seed)
         X = self.points(ROWS, generator)
         y = self.expression.evaluate(X)
-        return Dataset.of(X, y + NOISE * y.std() * generator.standard_normal(ROWS), names=list(self.ranges))
+        size = np.abs(y) if disturbance.is_relative else y.std()
+        return Dataset.of(X, y + disturbance.level * size * generator.standard_normal(ROWS), names=list(self.ranges))
 
 
 LAWS = (
@@ -136,20 +152,23 @@ class Judgement:
     fit_error: float
     """What the formula misses of the law, as a share of the law's spread."""
 
+    level: float
+    """Level of the noise."""
+
     @property
     def is_right(self) -> bool:
         """Whether the law was found."""
-        return self.form_error <= SAME_FORM and self.fit_error <= GOOD_FIT
+        return self.form_error <= SAME_FORM and self.fit_error <= GOOD_FIT * self.level
 
 
-def judge(law: Law, formula: Callable[[Floats], Floats]) -> Judgement:
+def judge(law: Law, formula: Callable[[Floats], Floats], level: float = LEVEL) -> Judgement:
     """Compare a formula, as a function of rows, with a law."""
     generator = np.random.default_rng(0)
     X = law.points(_CHECKED_ROWS, generator)
     wide = law.points(_CHECKED_ROWS, generator, wider=WIDER)
     truth, given = law.expression.evaluate(X), formula(X)
     if not np.isfinite(given).all() or given.std() == 0.0:
-        return Judgement(np.inf, np.inf)
+        return Judgement(np.inf, np.inf, level)
     fitted, _ = fit(Population.from_expressions([law.expression]), Dataset.of(X, given), FitSettings(iterations=500))
     form, spread = fitted[0], float(given.std())
     form_error = float(np.sqrt(np.mean((form.evaluate(X) - given) ** 2))) / spread
@@ -157,7 +176,7 @@ def judge(law: Law, formula: Callable[[Floats], Floats]) -> Judgement:
     both = np.isfinite(beyond) & np.isfinite(found)  # beyond the data a law may have no value either
     off = np.abs(beyond - found)[both] / (np.abs(beyond[both]) + spread)
     fit_error = float(np.sqrt(np.mean((given - truth) ** 2))) / float(truth.std())
-    return Judgement(max(form_error, float(off.max(initial=0.0))), fit_error)
+    return Judgement(max(form_error, float(off.max(initial=0.0))), fit_error, level)
 
 
 # --- Runs, in processes of their own ----------------------------------------------------------------------------------
@@ -179,39 +198,44 @@ class Outcome:
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     error: str = ""
+    noise: str = ""
+    """The noise that our estimator recognised."""
 
 
-def run(tool: str, law: Law, seed: int, seconds: int) -> list[Outcome]:
+def run(tool: str, law: Law, seed: int, seconds: int, disturbance: Disturbance) -> list[Outcome]:
     """Do a run in this process, and judge its models."""
-    data = law.data(seed)
+    data = law.data(seed, disturbance)
+    recognised = ""
     begin, cpu = time.monotonic(), time.process_time()
     if tool == OURS:
         estimator = SymbolicRegressor(max_time=seconds, n_jobs=1, random_state=seed)
         estimator.fit(data.X, data.y)
         models = {OURS: estimator.best_.expression.prefix}
+        recognised = estimator.noise_.kind.value
         units = Magnitudes(tuple(1.0 for _ in law.ranges), 1.0)
     else:
         units = Magnitudes.of(data)
         scaled = units.scaled(data)
-        level = NOISE * scaled.deviation / float(np.sqrt(np.mean(scaled.y**2)))
+        level = disturbance.level * scaled.deviation / float(np.sqrt(np.mean(scaled.y**2)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of peers, about their own numerics
             models = noise.PEERS[tool].run(noise.Given(scaled, SEARCHED, level, seconds, seed))
     spent = Outcome(tool, law.name, seed, seconds=time.monotonic() - begin, cpu_seconds=time.process_time() - cpu)
-    return [_judged(replace(spent, tool=label), law, text, units) for label, text in models.items()]
+    spent = replace(spent, noise=recognised)
+    return [_judged(replace(spent, tool=label), law, text, units, disturbance.level) for label, text in models.items()]
 
 
-def _judged(outcome: Outcome, law: Law, text: str, units: Magnitudes) -> Outcome:
+def _judged(outcome: Outcome, law: Law, text: str, units: Magnitudes, level: float = LEVEL) -> Outcome:
     try:
         model = noise.read(text, len(law.ranges))
     except SymseedError as error:
         return replace(outcome, formula=text, error=str(error))
-    best = judge(law, _in_units(model, units))
+    best = judge(law, _in_units(model, units), level)
     is_bare = False
     added = model.tokens[0].name == "add" and model.tokens[1].kind is TokenKind.CONSTANT
     if not best.is_right and outcome.tool != OURS and added:
         # pyoperon adds a number to whatever it finds: to judge the form without it is in its favour.
-        bare = judge(law, _in_units(Expression(model.library, Row(model.ids[2:], model.constants[2:])), units))
+        bare = judge(law, _in_units(Expression(model.library, Row(model.ids[2:], model.constants[2:])), units), level)
         bare = replace(bare, fit_error=best.fit_error)
         is_bare = bare.is_right
         best = bare if is_bare else best
@@ -225,12 +249,17 @@ def _in_units(model: Expression, units: Magnitudes) -> Callable[[Floats], Floats
     return lambda X: model.evaluate(X / np.array(units.columns)) * units.target
 
 
-def call(tool: str, law: Law, seed: int, seconds: int) -> list[Outcome]:
+def labels_of(tool: str) -> tuple[str, ...]:
+    """Return the names of a tool's models."""
+    return (OURS,) if tool == OURS else noise.PEERS[tool].labels
+
+
+def call(tool: str, law: Law, seed: int, seconds: int, disturbance: Disturbance) -> list[Outcome]:
     """Do a run in a process on one core, killed when it is late."""
     command = [sys.executable, __file__, "--serve", "--tools", tool, "--laws", law.name]
-    command += ["--seeds", str(seed), "--seconds", str(seconds)]
-    labels = (OURS,) if tool == OURS else noise.PEERS[tool].labels
-    failed = [Outcome(label, law.name, seed) for label in labels]
+    command += ["--seeds", str(seed), "--seconds", str(seconds), "--level", str(disturbance.level)]
+    command += ["--noise", "relative" if disturbance.is_relative else "additive"]
+    failed = [Outcome(label, law.name, seed) for label in labels_of(tool)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + noise.GRACE_SECONDS)
     except subprocess.TimeoutExpired:
@@ -276,9 +305,13 @@ def main() -> None:
     parser.add_argument("--laws", nargs="+", choices=names, default=names)
     parser.add_argument("--seeds", default="0:3", help="a range, first:end; a seed draws the data and the search")
     parser.add_argument("--seconds", type=int, default=60, help="of each run")
+    parser.add_argument("--noise", choices=("additive", "relative"), default="additive")
+    parser.add_argument("--level", type=float, default=LEVEL, help="of y's standard deviation, or of each value")
+    parser.add_argument("--resume", action="store_true", help="go on with the outcomes in the file of --json")
     parser.add_argument("--json", type=Path, help="where outcomes go")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
+    disturbance = Disturbance(asked.noise == "relative", asked.level)
     runs = [
         (tool, law, seed)
         for seed in noise.seeds(asked.seeds)
@@ -288,11 +321,20 @@ def main() -> None:
     ]
     if asked.serve:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-        print(json.dumps([asdict(o) for tool, law, seed in runs for o in run(tool, law, seed, asked.seconds)]))
+        print(
+            json.dumps(
+                [asdict(o) for tool, law, seed in runs for o in run(tool, law, seed, asked.seconds, disturbance)]
+            )
+        )
         return
     outcomes: list[Outcome] = []
+    if asked.resume and asked.json is not None and asked.json.exists():
+        outcomes = [Outcome(**each) for each in json.loads(asked.json.read_text(encoding="utf-8"))]
+    done = {(outcome.tool, outcome.law, outcome.seed) for outcome in outcomes}
     for tool, law, seed in runs:
-        for outcome in call(tool, law, seed, asked.seconds):
+        if asked.resume and any((label, law.name, seed) in done for label in labels_of(tool)):
+            continue
+        for outcome in call(tool, law, seed, asked.seconds, disturbance):
             outcomes.append(outcome)
             verdict = outcome.error or ("yes" if outcome.is_right else "no")
             print(f"{outcome.law}, seed {seed}, {outcome.tool}: {verdict}; {outcome.formula}", flush=True)

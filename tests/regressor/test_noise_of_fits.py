@@ -112,6 +112,7 @@ def test_a_run_remembers_the_noise_and_the_standard_errors(tmp_path: Path) -> No
     for errors in (None, 0.05 * y):
         folder = tmp_path / str(errors is None)
         model = fitted(X, y, y_err=errors, output_directory=folder)
+        assert model.run_directory_ is not None
         read = SymbolicRegressor.from_file(model.run_directory_)
         assert read.noise_ == model.noise_
         assert read.standard_errors().equals(model.standard_errors())

@@ -844,7 +844,7 @@ def test_an_exception_from_a_signal_handler_leaves_the_estimator_as_it_was_or_wi
         assert model.n_features_in_ == 1
         assert np.isfinite(model.predict(X[:, :1])).all()
     else:
-        assert pickle.dumps(model.set_params(max_evals=600, patience=8)) == before
+        assert pickle.dumps(model.set_params(max_evals=600, patience="auto")) == before
 
 
 def test_what_is_raised_on_the_way_leaves_no_half_fitted_estimator(monkeypatch: pytest.MonkeyPatch) -> None:

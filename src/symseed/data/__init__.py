@@ -5,5 +5,6 @@ from __future__ import annotations
 from symseed.data.backend import Backend
 from symseed.data.dataset import Dataset
 from symseed.data.losses import Loss
+from symseed.data.noise import ADDITIVE, Noise, NoiseKind
 
-__all__ = ["Backend", "Dataset", "Loss"]
+__all__ = ["ADDITIVE", "Backend", "Dataset", "Loss", "Noise", "NoiseKind"]

@@ -68,6 +68,10 @@ def _logcosh(y: Any, prediction: Any) -> Any:
     return series + rest
 
 
+def _log1p(value: Any) -> Any:
+    return np.log1p(value)
+
+
 @dataclass(frozen=True, slots=True)
 class _Student:
     """The negative log-likelihood of Student's t distribution, less a constant and up to a factor."""
@@ -77,7 +81,7 @@ class _Student:
 
     def __call__(self, y: Any, prediction: Any) -> Any:
         error = (y - prediction) / self.size
-        return np.log1p(error * error / self.freedom)
+        return _log1p(error * error / self.freedom)
 
 
 def student(size: float, freedom: float) -> Loss:

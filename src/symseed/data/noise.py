@@ -22,7 +22,7 @@ from symseed.data.dataset import Dataset
 from symseed.data.losses import Loss, student
 from symseed.data.smooth import MOST_INDUCING, Curve, Smoother
 
-_MOST_SAMPLES = 400
+_MOST_SAMPLES = 300
 """Most samples that choose the noise, spread over the data: chosen by hand, a bound on time."""
 _FEWEST_SAMPLES = 5
 """Fewest samples that can show how the noise grows: chosen by hand."""
@@ -36,6 +36,8 @@ _REFINED = (0.35, 0.5, 0.7, 1.4, 2.0)
 """Factors of the best of these floors that are tried next."""
 _LEAST_SHARE = 1e-3
 """Smallest relative noise that is recognised: less may be the error of the curve. Chosen by hand."""
+_LARGEST_SHARE = 0.3
+"""Largest relative noise that is recognised: more is hardly an error of measurement. Chosen by hand."""
 _STEPS = 2
 """Curves that are drawn one after another, each under the noise that the one before implies: chosen by hand."""
 _UNRESOLVED = 0.5
@@ -46,6 +48,9 @@ _AT_ONCE = 10_000
 """Samples whose deviations are computed at once: a bound on memory."""
 _LEAST = 1e-9
 """Smallest standard deviation that counts, as a share of the largest: weights that differ by more are rounding."""
+_FEW, _SMALL = 0.1, 0.1
+"""Quantile of the noise of all samples, and the share of it that the noise of a sample has at least: a reading is never
+exact, also where a formula is 0. Chosen by hand."""
 _FREEDOM = 4.0
 """Degrees of freedom of Student's t for robust noise, as usual (Lange, Little & Taylor 1989)."""
 _ROBUST_STEPS = 6
@@ -95,9 +100,12 @@ class Noise:
         Standard errors that were given are part of the dataset's weights already.
         """
         if self.kind in (NoiseKind.RELATIVE, NoiseKind.FLOOR):
-            return weighed(dataset, self.deviations(values))
+            sizes = self.deviations(np.where(np.isfinite(values), values, dataset.y))
+            least = _SMALL * float(np.sort(sizes)[int(_FEW * (len(sizes) - 1))])
+            return weighed(dataset, np.maximum(sizes, least)) if least > 0.0 else Weighed(dataset, 1.0)
         if self.kind is NoiseKind.ROBUST and self.floor > 0.0:
             rest = (dataset.y - values) / self.floor
+            rest = np.where(np.isfinite(rest), rest, 0.0)
             weights = dataset.weights * (_FREEDOM + 1.0) / (_FREEDOM + rest * rest)
             return Weighed(dataset.with_samples(dataset.X, dataset.y, weights), 1.0)
         return Weighed(dataset, 1.0)
@@ -283,7 +291,7 @@ def pilot(dataset: Dataset, kind: NoiseKind | None = None) -> Pilot | None:
     floor = max((one for one in found if one.noise.kind is NoiseKind.FLOOR), key=_evidence)
     price = EVIDENCE + 0.5 * arithmetic.log(float(len(few)))
     best = floor if floor.evidence > max(relative.evidence, additive) + price else relative
-    if best.evidence < additive + EVIDENCE or best.noise.share < _LEAST_SHARE:
+    if best.evidence < additive + EVIDENCE or not _LEAST_SHARE <= best.noise.share <= _LARGEST_SHARE:
         return None
     if not best.is_resolved or not _is_settled(few, best):
         return None
@@ -360,6 +368,6 @@ def _pilots(few: Dataset, inducing: int) -> Iterator[Pilot]:
 def _view(smoother: Smoother, y: Floats, few: Dataset, *, is_log: bool) -> _View:
     values = arithmetic.log(y) if is_log else y
     middle, width = float(np.mean(values)), float(np.std(values)) or 1.0
-    jacobian = -len(y) * math.log(width) - (float(np.sum(values)) if is_log else 0.0)
+    jacobian = -len(y) * arithmetic.log(width) - (float(np.sum(values)) if is_log else 0.0)
     weights = few.weights * (len(few) / few.total_weight)
     return _View(smoother, is_log, (values - middle) / width, middle, width, weights, jacobian)

@@ -21,7 +21,7 @@ MOST_INDUCING = 50
 """Most inducing samples: chosen by hand, a bound on time."""
 _LENGTHS = (0.3, 0.7, 1.5, 3.0, 6.0)
 """Lengths over which a curve bends, in standard deviations of a column: chosen by hand."""
-_RATIOS = arithmetic.power(10.0, np.arange(-24, 5) / 2.0)
+_RATIOS = np.array([arithmetic.power(10.0, 0.5 * step) for step in range(-24, 5)])
 """Variances of the noise that are compared, in units of the curve's own."""
 _LINE = 4.0
 """Variance of the line, in units of the variance of a bend: chosen by hand."""

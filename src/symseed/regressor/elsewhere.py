@@ -50,7 +50,7 @@ _OURS: Mapping[str, str] = types.MappingProxyType(
 _INSTEAD: Mapping[str, str] = types.MappingProxyType(
     {
         **dict.fromkeys(("weights", "sample_weights"), "Give the rows' weights to fit, as sample_weight."),
-        "uncertainty": "The size of the noise is estimated; give known errors of rows to fit, as sample_weight.",
+        "uncertainty": "The size of the noise is estimated; give known standard errors to fit, as y_err.",
         "prior": "Use constraints and nested_constraints; SearchSpace takes all those of the paper.",
         "custom_functions": "Put Python functions among the operators.",
         **dict.fromkeys(

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from symseed import arithmetic
-from symseed.data import Dataset
-from symseed.data.noise import ADDITIVE, Noise
+from symseed.data import ADDITIVE, Dataset, Noise
 from symseed.errors import SettingsError, did_you_mean
 from symseed.export import export, from_text, to_latex, to_mathml, to_sympy, to_text
 from symseed.language.expression import Expression

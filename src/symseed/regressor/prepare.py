@@ -10,9 +10,8 @@ import numpy as np
 
 from symseed.arrays import Floats
 from symseed.assembly import probes
-from symseed.data import Dataset
+from symseed.data import Dataset, Noise
 from symseed.data.magnitudes import Magnitudes
-from symseed.data.noise import Noise
 from symseed.errors import listed, shown
 from symseed.language import Expression, Library, Row, Writer
 from symseed.language.parsing import names_in

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from symseed import files
-from symseed.data.noise import ADDITIVE, Noise
+from symseed.data import ADDITIVE, Noise
 from symseed.errors import DataError
 from symseed.export import to_text
 from symseed.portfolio import Moment, TrackLearning

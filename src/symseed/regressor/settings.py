@@ -12,8 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from symseed import methods
-from symseed.data.losses import Loss
-from symseed.data.noise import NoiseKind
+from symseed.data import Loss, NoiseKind
 from symseed.errors import SettingsError, did_you_mean
 from symseed.language import Categories, Template, Token
 from symseed.methods import Method
