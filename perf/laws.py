@@ -320,7 +320,8 @@ def main() -> None:
         for tool in asked.tools
     ]
     if asked.serve:
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        if asked.tools != [OURS]:  # ours has one thread, peers may have more
+            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
         print(
             json.dumps(
                 [asdict(o) for tool, law, seed in runs for o in run(tool, law, seed, asked.seconds, disturbance)]
