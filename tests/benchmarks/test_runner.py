@@ -381,13 +381,16 @@ def test_a_worker_that_dies_ends_no_other_run(tmp_path: Path) -> None:
 
 def test_problems_are_listed_and_shown() -> None:
     listing = subprocess.run(symseed("bench", "list"), capture_output=True, text=True, check=True).stdout
-    assert "Livermore (22)" in listing
+    assert "Livermore (22): " in listing
+    assert f"\nStrogatz (14): {benchmarks.get('Strogatz-lv1').source}\n  Strogatz-bacres1    20 - x1 - " in listing
     assert "Nguyen-12*" in listing
     shown = subprocess.run(symseed("bench", "show", "Nguyen-7"), capture_output=True, text=True, check=True).stdout
     assert "y = log(x1 + 1) + log(x1^2 + 1)" in shown
     assert "x1 add sub mul div sin cos exp log" in shown
     assert shown.count("*") >= 10
     assert "x1 = 0.605918, y = 0.786413" in shown
+    physics = subprocess.run(symseed("bench", "show", "Feynman-I.25.13"), capture_output=True, text=True, check=True)
+    assert "\nunits: q [C], C [F], y [V]\n" in physics.stdout
 
 
 def test_every_problem_is_shown_however_many_samples_it_has() -> None:

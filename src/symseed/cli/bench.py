@@ -37,7 +37,8 @@ def list_command(as_json: bool) -> None:
         click.echo(files.json_text(found))
         return
     for name, members in benchmarks.SETS.items():
-        click.echo(f"{name} ({len(members)})")
+        sources = dict.fromkeys(benchmarks.get(member).source for member in members)
+        click.echo(f"{name} ({len(members)}): {' '.join(sources)}")
         for member in members:
             click.echo(f"  {member:20}{benchmarks.get(member).formula}")
     next_step.say("symseed bench show Nguyen-5")
