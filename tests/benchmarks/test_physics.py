@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from symseed.language.library import Library
 from symseed.language.row import Row
 from symseed.language.tokens import ALIASES, TokenKind
 from symseed.language.writer import Writer
-from symseed.recovery import check
+from symseed.recovery import Checker
 from symseed.space.constraints import Dimensions
 
 # The database's formulas, transcribed once more; an argument is a column, in the order of the database.
@@ -301,6 +301,12 @@ def test_the_first_state_moves_at_a_held_rate_and_the_second_by_the_method_of_th
     np.testing.assert_allclose(points[:, 0], [0.0, 0.1, 0.1 + 0.1 * decay], rtol=1e-15)
 
 
+@pytest.fixture(scope="module")
+def checker() -> Iterator[Checker]:
+    with Checker() as found:  # one for all: sympy takes a second to start
+        yield found
+
+
 @pytest.mark.parametrize(
     ("name", "formula", "is_right"),
     [
@@ -313,10 +319,12 @@ def test_the_first_state_moves_at_a_held_rate_and_the_second_by_the_method_of_th
         ("Strogatz-lv2", "2.003 * x2 - 0.998 * x1 * x2 - 1.002 * x2 * x2 - 0.001 * x1", False),
     ],
 )
-def test_with_noise_the_form_is_judged_and_its_constants_are_free(name: str, formula: str, is_right: bool) -> None:
+def test_with_noise_the_form_is_judged_and_its_constants_are_free(
+    name: str, formula: str, is_right: bool, checker: Checker
+) -> None:
     found = benchmarks.get(name)
     assert found.target is not None
     library = Library.of([*(token for token in found.library.tokens if token.kind is TokenKind.OPERATOR)], found.names)
     given = Expression.parse(formula, library.with_constant())
-    verdict = check(given, found.target, found.datasets()[1], refit=True).verdict
+    verdict = checker.check(given, found.target, found.datasets()[1], refit=True).verdict
     assert (verdict.name == "EXACT") == is_right
