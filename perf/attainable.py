@@ -51,6 +51,8 @@ SAME_FORM = 1e-12
 """NMSE on the noiseless target above which a refitted formula is certainly of another form."""
 LONGEST = 100
 """Most tokens of a formula: the most that `default` takes in."""
+OURS = "default"
+"""How the names of our own tools begin."""
 _POWERS = {"square": 2, "cube": 3, "quartic": 4}
 
 
@@ -169,7 +171,8 @@ def recorded(problem: Problem, folders: Iterable[Path]) -> list[Expression]:
         for path in sorted(folder.glob("*.jsonl")):
             if path != store.path:
                 found = (o for o in noise.load(path) if o.problem == problem.name and o.formula)
-                texts |= {outcome.formula: plain for outcome in found}
+                # Ours are over the columns' names, those of peers over x1, x2, ...
+                texts |= {o.formula: own if o.peer.startswith(OURS) else plain for o in found}
     formulas = []
     for text, library in texts.items():
         try:

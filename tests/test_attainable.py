@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +13,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from symseed import Expression, Library
-from symseed.benchmarks import catalogue
+from symseed import Expression, Library, benchmarks
+from symseed.benchmarks import catalogue, runner
 from symseed.benchmarks.problem import Problem
 from symseed.language.tokens import OPERATORS
 from symseed.recovery import Checker
@@ -99,6 +101,26 @@ def test_an_operator_that_a_problem_lacks_is_added(scripts: dict[str, ModuleType
     mine = problem("exp(x1)^x1")
     names = [token.name for token in scripts["attainable"].writer_of(mine).library.tokens]
     assert names[-2:] == ["pow", "exp"]
+
+
+def test_formulas_of_all_tools_are_read_each_over_its_own_names(scripts: dict[str, ModuleType], tmp_path: Path) -> None:
+    mine, outcome = benchmarks.get("Feynman-I.9.18"), scripts["noise"].Outcome
+    lines = [
+        outcome("default with units", mine.name, 0.1, 0, 5, formula="m1 * x1"),
+        outcome("pyoperon mdl", mine.name, 0.1, 0, 5, formula="2.5 + x1 * x9"),
+        outcome("gplearn", mine.name, 0.1, 0, 5, error="It was killed."),
+        outcome("gplearn", "Feynman-I.8.14", 0.1, 0, 5, formula="x1"),
+    ]
+    text = "\n".join(json.dumps(dataclasses.asdict(line)) for line in lines)
+    (tmp_path / "peers.jsonl").write_text(text + '\n{"torn": ', encoding="utf-8")
+    run = dataclasses.replace(runner.failed(runner.RunKey(mine.name, "default", 0), ""), formula="G / z2")
+    with runner.Store(tmp_path).writer() as append:
+        append(run)
+    found = scripts["attainable"].recorded(mine, [tmp_path, tmp_path / "missing"])
+    X = mine.datasets()[0].X
+    expected = [X[:, 2] / X[:, 8], X[:, 0] * X[:, 3], 2.5 + X[:, 0] * X[:, 8]]
+    for formula, values in zip(found, expected, strict=True):
+        np.testing.assert_allclose(formula.evaluate(X), values, rtol=1e-14)
 
 
 def test_the_table_says_how_many_of_the_attainable_targets_were_found(
