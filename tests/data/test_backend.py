@@ -40,6 +40,7 @@ from symseed.portfolio.settings import PortfolioSettings
 from symseed.portfolio.track import Track
 from symseed.regressor.prepare import prepare
 from symseed.regressor.settings import Settings
+from symseed.regressor.target import TargetSearch
 from symseed.scoring.description import description_lengths
 from symseed.search.budget import Budget
 from symseed.search.evolution import EvolutionSettings
@@ -169,6 +170,20 @@ def test_the_searches_of_a_portfolio_score_by_the_backend(without_core: None) ->
     found = solved(data, dataclasses.replace(TINY, assembly=None), most=150)
     assert asked["score"] > 3
     assert found.best.mean_square < data.deviation**2
+
+
+def test_a_fit_from_its_data_to_its_front_works_with_the_backend() -> None:
+    asked: Counter[str] = Counter()
+    fronts = []
+    for data in (clean(), clean().with_backend(functools.partial(NumpyBackend, asked=asked))):
+        plan = Settings(unary_operators=["sin", "exp"], binary_operators=["+", "*"], max_evals=400).plan()
+        prepared = dataclasses.replace(prepare(plan, data, seed=1), settings=TINY)
+        fronts.append(TargetSearch(prepared, deadline=None).run())
+    core, twin = fronts
+    assert [str(item) for item in twin.equations] == [str(item) for item in core.equations]
+    assert twin.choice("best") == core.choice("best") > 0
+    assert twin.reason is core.reason
+    assert all(asked[name] for name in ("errors", "fit", "linearise", "scorer"))
 
 
 def test_without_a_backend_of_its_own_a_dataset_asks_the_core(without_core: None) -> None:

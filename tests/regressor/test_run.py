@@ -477,6 +477,19 @@ def test_a_checkpoint_of_another_version_is_refused_and_nothing_is_overwritten(f
     assert len(formulas(SymbolicRegressor.from_file(folder))) > 2, "the formulas can still be read"
 
 
+def test_a_run_of_version_0_1_opens_and_is_not_searched_further(tmp_path: Path) -> None:
+    """The folder was written by symseed 0.1.0."""
+    folder = tmp_path / "run"
+    shutil.copytree(Path(__file__).parent / "run-0.1.0", folder)
+    model = SymbolicRegressor.from_file(folder)
+    assert str(model.best_.expression) == "sqrt(0.20356874032855918 * height)"
+    assert model.equations_["complexity"].tolist() == [1, 4, 6, 10]
+    assert model.stop_reason_ == StopReason.EXPRESSIONS.value
+    assert model.predict(pd.DataFrame({"height": [2.0], "mass": [1.0]}))[0] == pytest.approx(0.6381, abs=1e-4)
+    with pytest.raises(DataError, match=r"is from symseed 0\.1\.0, but this is .*Use that version, or start a new fit"):
+        SymbolicRegressor.resume(folder, max_evals=10_000)
+
+
 def test_a_run_whose_data_were_changed_is_refused(folder: Path) -> None:
     arrays = load((folder / "data.safetensors").read_bytes())
     (folder / "data.safetensors").write_bytes(save(arrays | {"y": arrays["y"] + 1.0}))
