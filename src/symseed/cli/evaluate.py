@@ -78,7 +78,7 @@ def evaluate(
 def _record(population: Population, errors: Errors, dataset: Dataset, row: int) -> dict[str, float | int | str | None]:
     """One line of the comparison."""
     failure = Failure(errors.failure[row])
-    rmse = (float(errors.error[row]) / dataset.total_weight) ** 0.5
+    rmse = float(dataset.mean_squares(errors.error)[row]) ** 0.5
     is_scored = failure is Failure.NONE
     return {
         "complexity": int(population.complexity[row]),

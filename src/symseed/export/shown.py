@@ -40,7 +40,7 @@ _STEP = 2.0**-20
 _JOINT = 2.0
 """Factor by which joint rounding may change predictions more than independent rounding: chosen by hand."""
 
-_SAME = 1e-13
+_FRACTION_TOLERANCE = 1e-13
 """Relative difference up to which a number equals a simple fraction: the rounding of a few products."""
 
 _Piece: TypeAlias = str | float
@@ -54,21 +54,21 @@ def to_text(expression: Expression, dataset: Dataset | None = None) -> str:
         dataset: the data that the formula was fitted to. Without them, numbers have four digits, and brackets stay
             as they are, since the digits that a rewritten formula needs are not known.
     """
-    ruler = None if dataset is None else _Ruler.of(expression, dataset)
+    rounding = None if dataset is None else _Rounding.of(expression, dataset)
     if len(expression) > MOST_TOKENS or expression.depth > _DEEPEST:
-        return _as_it_is(expression, ruler)
+        return _as_it_is(expression, rounding)
     writer = _Writer(has_pi=all(token.name != "pi" for token in expression.library.variables))
     try:
         plain = algebra.sum_of(expression)
-        if ruler is None:
+        if rounding is None:
             return _text(writer.sum(plain), DIGITS)
         rewritten = algebra.shortest(plain, lambda total: len(_text(writer.sum(total), DIGITS)))
     except InexactError:
-        return _as_it_is(expression, ruler)
+        return _as_it_is(expression, rounding)
     # The shortest form may need more digits than the unchanged one.
     forms = dict.fromkeys([rewritten, plain])
-    texts = [text for form in forms if (text := ruler.rounded(writer.sum(form))) is not None]
-    return min(texts, key=len) if texts else _as_it_is(expression, ruler)
+    texts = [text for form in forms if (text := rounding.rounded(writer.sum(form))) is not None]
+    return min(texts, key=len) if texts else _as_it_is(expression, rounding)
 
 
 def from_text(text: str, library: Library) -> Expression:
@@ -81,12 +81,12 @@ def from_text(text: str, library: Library) -> Expression:
     return Expression.parse(text, Library((*library.variables, *own, *OPERATORS.values(), constant())))
 
 
-def _as_it_is(expression: Expression, ruler: _Ruler | None) -> str:
+def _as_it_is(expression: Expression, rounding: _Rounding | None) -> str:
     """A formula with all its brackets, and its constants to a few digits, or to more if the data determine more."""
     for digits in range(DIGITS, ALL_DIGITS):
         constants = tuple(rounded(value, digits) for value in expression.constants)
         text = str(Expression(expression.library, Row(expression.ids, constants)))
-        if ruler is None or ruler.is_near(text, len(constants)):
+        if rounding is None or rounding.is_near(text, len(constants)):
             return text
     return str(expression)
 
@@ -95,7 +95,7 @@ def _as_it_is(expression: Expression, ruler: _Ruler | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ruler:
+class _Rounding:
     """Measures how far a text may be from the formula that it shows."""
 
     library: Library
@@ -109,8 +109,8 @@ class _Ruler:
     """Largest root mean square of the change by all numbers together, if the data have no noise."""
 
     @classmethod
-    def of(cls, expression: Expression, dataset: Dataset) -> _Ruler | None:
-        """Return the ruler of the data; None if the formula has no value at any of them."""
+    def of(cls, expression: Expression, dataset: Dataset) -> _Rounding | None:
+        """Return the rounding of the data; None if the formula has no value at any of them."""
         step = -(-len(dataset) // _MOST_ROWS)
         X, y = dataset.X[::step], dataset.y[::step]
         predicted = expression.evaluate(X)
@@ -213,7 +213,7 @@ class _Writer:
 
     def _coefficient(self, value: float) -> tuple[list[list[_Piece]], list[list[_Piece]]]:
         """The factors of a coefficient above and below the division."""
-        simple = Simple.of(value, _SAME)
+        simple = Simple.of(value, _FRACTION_TOLERANCE)
         if simple is None or (simple.is_pi and not self._has_pi):
             return [[value]], []
         above: list[list[_Piece]] = [[str(simple.p)], ["pi"]] if simple.is_pi else [[str(simple.p)]]

@@ -226,9 +226,9 @@ def plot_fit(
 
         figure = Picture(figsize=(_WIDE, 4.6), layout="constrained")
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1.2))
-        along, up = _Ruler.of(across), _Ruler.of(measured, predicted)
+        along, up = _AxisScale.of(across), _AxisScale.of(measured, predicted)
         rest = measured / up.unit - predicted / up.unit
-        below = _Ruler.of(np.append(rest, 0.0))
+        below = _AxisScale.of(np.append(rest, 0.0))
         _points(upper, across / along.unit, measured / up.unit, (along.is_log, up.is_log), cells=24)
         _points(lower, across / along.unit, rest / below.unit, (along.is_log, False), cells=8)
         line = _between(across / along.unit, along.limits, along.is_log)
@@ -385,7 +385,7 @@ def _power(power: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ruler:
+class _AxisScale:
     """Scale of an axis."""
 
     unit: float
@@ -394,7 +394,7 @@ class _Ruler:
     limits: tuple[float, float]
 
     @classmethod
-    def of(cls, *values: Floats) -> _Ruler:
+    def of(cls, *values: Floats) -> _AxisScale:
         """Choose the scale for all values on one axis."""
         together = np.concatenate(values)
         largest = float(np.abs(together).max(initial=0.0))
