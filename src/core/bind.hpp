@@ -68,6 +68,21 @@ NewArray<T> to_numpy(std::vector<T>&& values) {
   return to_numpy(std::move(values), {size});
 }
 
+inline nb::tuple tokens_and_lengths(NewRows&& rows) {
+  const std::size_t count = rows.lengths.size();
+  return nb::make_tuple(to_numpy(std::move(rows.tokens), {count, rows.stride}), to_numpy(std::move(rows.lengths)));
+}
+
+// Tokens, lengths, and constants or None.
+inline nb::tuple to_tuple(NewRows&& rows) {
+  nb::object constants = nb::none();
+  if (rows.has_constants) {
+    constants = nb::cast(to_numpy(std::move(rows.constants), {rows.lengths.size(), rows.stride}));
+  }
+  const nb::tuple others = tokens_and_lengths(std::move(rows));
+  return nb::make_tuple(others[0], others[1], constants);
+}
+
 // Rows that are safe to read: each is one complete expression of tokens of the library.
 inline Rows to_rows(const Vocabulary& vocabulary, const Tokens& tokens, const Lengths& lengths,
                     const Constants& constants) {

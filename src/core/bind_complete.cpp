@@ -1,6 +1,4 @@
 // Bindings of semantic completion.
-#include <limits>
-
 #include "bind.hpp"
 #include "complete.hpp"
 
@@ -32,7 +30,7 @@ nb::tuple bind_completions(Completion& completion, const Rules& rules, const Tok
   require_same(rules, completion.vocabulary());
   require_chosen(chosen, rows);
   const EvalOptions options = to_options(false, instruction_set);
-  const std::size_t stride = std::max(rows.stride, static_cast<std::size_t>(rules.max_length()));
+  const std::size_t stride = child_stride(rules, rows);
   Completion::Found found;
   run([&](Monitor& monitor) {
     found = completion.complete(options, rules, rows, chosen.data(), chosen.shape(0), stride, rows.count, monitor);
@@ -50,18 +48,9 @@ nb::tuple bind_semantics(const Vocabulary& vocabulary, const Samples& samples, c
   require_columns(vocabulary, samples);
   const EvalOptions options = to_options(false, instruction_set);
   const std::size_t length = static_cast<std::size_t>(rows.lengths[0]);
-  std::vector<double> values(length * samples.points, std::numeric_limits<double>::quiet_NaN());
+  std::vector<double> values(length * samples.points, kNan);
   std::vector<double> desired = values;
-  Semantics semantics(vocabulary, samples);
-  if (semantics.run(options, rows[0])) {
-    for (std::size_t j = 0; j < length; ++j) {
-      const double* value = semantics.value(static_cast<int>(j));
-      const double* desired_here = semantics.desired(static_cast<int>(j));
-      std::copy_n(value, samples.points, values.begin() + static_cast<std::ptrdiff_t>(j * samples.points));
-      if (desired_here == nullptr) continue;
-      std::copy_n(desired_here, samples.points, desired.begin() + static_cast<std::ptrdiff_t>(j * samples.points));
-    }
-  }
+  write_semantics(options, vocabulary, samples, rows[0], values.data(), desired.data());
   return nb::make_tuple(to_numpy(std::move(values), {length, samples.points}),
                         to_numpy(std::move(desired), {length, samples.points}));
 }

@@ -57,13 +57,9 @@ NewArray<double> bind_values(const Function& function, const Array<double, 1>& a
   const std::size_t count = a.shape(0);
   require(b.shape(0) == count, "`a` and `b` must have the same length.");
   const EvalOptions options = to_options(false, std::nullopt);
-  const std::size_t padded = whole_groups(count);
-  Lines first(padded, 1.0), second(padded, 1.0), out(padded, 0.0);
-  std::copy_n(a.data(), count, first.begin());
-  std::copy_n(b.data(), count, second.begin());
-  require(function.values(*options.kernels, first.data(), second.data(), out.data(), static_cast<int>(padded)),
-          "The function has no answer.");
-  return to_numpy(std::vector<double>(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(count)));
+  auto values = function.evaluate(*options.kernels, a.data(), b.data(), count);
+  require(values.has_value(), "The function has no answer.");
+  return to_numpy(std::move(*values));
 }
 
 }  // namespace

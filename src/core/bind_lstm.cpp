@@ -72,19 +72,17 @@ nb::tuple bind_sample(const Learner& learner, const Rules& rules, std::size_t co
                       std::uint64_t step, int threads) {
   require(threads >= 1, "`threads` must be at least 1.");
   const auto network = learner.now();
-  const std::size_t stride = static_cast<std::size_t>(rules.max_length());
-  std::vector<Token> tokens(count * stride, kPad);
-  std::vector<std::int32_t> lengths(count);
+  NewRows drawn(count, static_cast<std::size_t>(rules.max_length()), false);
   std::visit(
       [&](const auto& lstm) {
         require_same_tokens(lstm.shape(), rules);
         run([&](Monitor& monitor) {
-          lstm.sample(kernels_for(lstm), rules, count, seed, step, kTries, threads, monitor, tokens.data(),
-                      lengths.data());
+          lstm.sample(kernels_for(lstm), rules, count, seed, step, kTries, threads, monitor, drawn.tokens.data(),
+                      drawn.lengths.data());
         });
       },
       *network);
-  return nb::make_tuple(to_numpy(std::move(tokens), {count, stride}), to_numpy(std::move(lengths)));
+  return tokens_and_lengths(std::move(drawn));
 }
 
 nb::tuple bind_log_probabilities(const Learner& learner, const Rules& rules, const Tokens& tokens,

@@ -128,86 +128,52 @@ NewArray<double> bind_logits(const Rules& rules, const Array<Token, 1>& prefix) 
   return to_numpy(std::move(out));
 }
 
-NewArray<double> bind_logits_along(const Rules& rules, const Tokens& tokens, const Lengths& lengths) {
-  require(lengths.shape(0) == tokens.shape(0), "`tokens` (N, L) and `lengths` (N,) must have the same N.");
-  const std::size_t width = tokens.shape(1);
-  const std::size_t size = rules.vocabulary().size();
-  std::vector<double> out(tokens.shape(0) * width * size, 0.0);
-  run([&](Monitor& monitor) {
-    for (std::size_t i = 0; i < tokens.shape(0); ++i) {
-      if (i % 64 == 0) monitor.check();
-      const Token* row = tokens.data() + i * width;
-      const std::int32_t length = lengths.data()[i];
-      require(length >= 0 && static_cast<std::size_t>(length) <= width, "Each length must be from 0 to L.");
-      Walker walker(rules);
-      for (std::int32_t j = 0; j < length; ++j) {
-        require(row[j] < size && !walker.is_complete() && walker.allows(row[j]),
-                "Each row must be the beginning of a legal expression.");
-        walker.logits(out.data() + (i * width + static_cast<std::size_t>(j)) * size);
-        walker.push(row[j]);
-      }
+// Beginnings of rows, of at least `least` tokens each, that are safe to read; they have no constants. `unknown` is the
+// message for a token that the library lacks.
+Rows to_beginnings(const Rules& rules, const Tokens& tokens, const Lengths& lengths, int least, const char* unknown) {
+  const Rows rows{tokens.data(), lengths.data(), nullptr, tokens.shape(0), tokens.shape(1)};
+  require(lengths.shape(0) == rows.count, "`tokens` (N, L) and `lengths` (N,) must have the same N.");
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    const Row row = rows[i];
+    require(row.length >= least && row.length <= static_cast<std::int64_t>(rows.stride),
+            "Each length must be at least 0, or 1 if violations are asked for, and at most L.");
+    for (int j = 0; j < row.length; ++j) {
+      require(row.tokens[j] < rules.vocabulary().size(), unknown);
     }
-  });
-  return to_numpy(std::move(out), {tokens.shape(0), width, size});
+  }
+  return rows;
+}
+
+NewArray<double> bind_logits_along(const Rules& rules, const Tokens& tokens, const Lengths& lengths) {
+  constexpr const char* kIllegal = "Each row must be the beginning of a legal expression.";
+  const Rows rows = to_beginnings(rules, tokens, lengths, 0, kIllegal);
+  const std::size_t size = rules.vocabulary().size();
+  std::vector<double> out(rows.count * rows.stride * size, 0.0);
+  bool is_legal = true;
+  run([&](Monitor& monitor) { is_legal = logits_along(rules, rows, monitor, out.data()); });
+  require(is_legal, kIllegal);
+  return to_numpy(std::move(out), {rows.count, rows.stride, size});
 }
 
 NewArray<std::int32_t> bind_violations(const Rules& rules, const Tokens& tokens, const Lengths& lengths) {
-  require(lengths.shape(0) == tokens.shape(0), "`tokens` (N, L) and `lengths` (N,) must have the same N.");
-  std::vector<std::int32_t> out(tokens.shape(0));
-  run([&](Monitor& monitor) {
-    Walker walker(rules);
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      if (i % 64 == 0) monitor.check();
-      const Token* row = tokens.data() + i * tokens.shape(1);
-      const std::int32_t length = lengths.data()[i];
-      require(length >= 1 && static_cast<std::size_t>(length) <= tokens.shape(1), "Each length must be from 1 to L.");
-      for (std::int32_t j = 0; j < length; ++j) {
-        require(row[j] < rules.vocabulary().size(), "Each token must be one of the library's.");
-      }
-      out[i] = first_violation(walker, row, length);
-    }
-  });
+  const Rows rows = to_beginnings(rules, tokens, lengths, 1, "Each token must be one of the library's.");
+  std::vector<std::int32_t> out(rows.count);
+  run([&](Monitor& monitor) { first_violations(rules, rows, monitor, out.data()); });
   return to_numpy(std::move(out));
 }
 
 nb::tuple bind_sample(const Rules& rules, std::size_t count, std::uint64_t seed, std::uint64_t step, int tries) {
-  const std::size_t stride = static_cast<std::size_t>(rules.max_length());
-  std::vector<Token> tokens(count * stride, kPad);
-  std::vector<std::int32_t> lengths(count);
-  run([&](Monitor& monitor) {
-    PriorRunner runner(rules);
-    for (std::size_t i = 0; i < count; ++i) {
-      if (i % 64 == 0) monitor.check();
-      Rng rng(seed, step, i);
-      lengths[i] = sample(runner, rng, tries, tokens.data() + i * stride);
-    }
-  });
-  return nb::make_tuple(to_numpy(std::move(tokens), {count, stride}), to_numpy(std::move(lengths)));
+  std::optional<NewRows> drawn;
+  run([&](Monitor& monitor) { drawn = sample_rows(rules, count, seed, step, tries, monitor); });
+  return tokens_and_lengths(std::move(*drawn));
 }
 
 nb::tuple bind_random_trees(const Rules& rules, std::size_t count, std::uint64_t seed, std::uint64_t step, int least,
                             int most, int tries) {
   require(least >= 0 && least <= most && most <= 16, "Heights must satisfy 0 <= least <= most <= 16.");
-  const std::size_t stride = static_cast<std::size_t>(rules.max_length());
-  std::vector<Token> tokens(count * stride, kPad);
-  std::vector<std::int32_t> lengths(count);
-  run([&](Monitor& monitor) {
-    const VarySettings settings;
-    Variation variation(rules, settings);
-    PriorRunner runner(rules);
-    Child child;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (i % 64 == 0) monitor.check();
-      Rng rng(seed, step, i);
-      if (variation.random_tree(rng, least, most, child)) {
-        lengths[i] = child.length();
-        std::copy(child.tokens.begin(), child.tokens.end(), tokens.begin() + static_cast<std::ptrdiff_t>(i * stride));
-      } else {
-        lengths[i] = sample(runner, rng, tries, tokens.data() + i * stride);
-      }
-    }
-  });
-  return nb::make_tuple(to_numpy(std::move(tokens), {count, stride}), to_numpy(std::move(lengths)));
+  std::optional<NewRows> drawn;
+  run([&](Monitor& monitor) { drawn = random_trees(rules, count, seed, step, least, most, tries, monitor); });
+  return tokens_and_lengths(std::move(*drawn));
 }
 
 void name_relationships(nb::enum_<Relationship>& codes) {

@@ -10,63 +10,28 @@ namespace {
 NewArray<std::int64_t> bind_tournament(const Array<double, 1>& reward, std::size_t count, int size, std::uint64_t seed,
                                        std::uint64_t step) {
   require(reward.shape(0) > 0 && size > 0, "A tournament needs at least one row, and a size of at least 1.");
-  std::vector<std::int64_t> winner(count);
+  std::vector<std::int64_t> winner;
   run([&](Monitor& monitor) {
-    for (std::size_t i = 0; i < count; ++i) {
-      if (i % 64 == 0) monitor.check();
-      Rng rng(seed, step, i);
-      winner[i] = static_cast<std::int64_t>(Variation::tournament(rng, reward.data(), reward.shape(0), size));
-    }
+    winner = tournaments(reward.data(), reward.shape(0), count, size, seed, step, monitor);
   });
   return to_numpy(std::move(winner));
-}
-
-// Children are as wide as the longest one may be.
-std::size_t child_stride(const Rules& rules, const Rows& rows) {
-  return std::max(rows.stride, static_cast<std::size_t>(rules.max_length()));
-}
-
-nb::tuple to_tuple(Children&& children) {
-  const std::size_t count = children.lengths.size();
-  return nb::make_tuple(to_numpy(std::move(children.tokens), {count, children.stride}),
-                        to_numpy(std::move(children.lengths)),
-                        to_numpy(std::move(children.constants), {count, children.stride}));
 }
 
 nb::tuple bind_crossover(const Rules& rules, const Tokens& tokens, const Lengths& lengths, const Constants& constants,
                          const VarySettings& settings, std::uint64_t seed, std::uint64_t step) {
   const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
   require(rows.count % 2 == 0, "`crossover` takes pairs of rows, so an even number of them.");
-  Children children(rows.count, child_stride(rules, rows), true);
-  run([&](Monitor& monitor) {
-    Variation variation(rules, settings);
-    Child first, second;
-    for (std::size_t i = 0; i < rows.count; i += 2) {
-      if (i % 64 == 0) monitor.check();
-      Rng rng(seed, step, i);
-      variation.crossover(rng, rows[i], rows[i + 1], first, second);
-      children.set(i, first);
-      children.set(i + 1, second);
-    }
-  });
-  return to_tuple(std::move(children));
+  std::optional<NewRows> children;
+  run([&](Monitor& monitor) { children = crossover_pairs(rules, rows, settings, seed, step, monitor); });
+  return to_tuple(std::move(*children));
 }
 
 nb::tuple bind_mutate(const Rules& rules, const Tokens& tokens, const Lengths& lengths, const Constants& constants,
                       Mutation mutation, const VarySettings& settings, std::uint64_t seed, std::uint64_t step) {
   const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
-  Children children(rows.count, child_stride(rules, rows), true);
-  run([&](Monitor& monitor) {
-    Variation variation(rules, settings);
-    Child child;
-    for (std::size_t i = 0; i < rows.count; ++i) {
-      if (i % 64 == 0) monitor.check();
-      Rng rng(seed, step, i);
-      variation.mutate(rng, rows[i], mutation, child);
-      children.set(i, child);
-    }
-  });
-  return to_tuple(std::move(children));
+  std::optional<NewRows> children;
+  run([&](Monitor& monitor) { children = mutate_rows(rules, rows, mutation, settings, seed, step, monitor); });
+  return to_tuple(std::move(*children));
 }
 
 nb::tuple bind_next_generation(const Rules& rules, const Tokens& tokens, const Lengths& lengths,
@@ -74,16 +39,11 @@ nb::tuple bind_next_generation(const Rules& rules, const Tokens& tokens, const L
                                std::uint64_t seed, std::uint64_t step) {
   const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
   require(rows.count > 0 && reward.shape(0) == rows.count, "`reward` must have one value per row, at least one.");
-  const std::size_t stride = child_stride(rules, rows);
   std::optional<Generation> next;
-  run([&](Monitor& monitor) {
-    next = next_generation(rules, rows, reward.data(), settings, seed, step, stride, monitor);
-  });
-  return nb::make_tuple(
-      to_numpy(std::move(next->children.tokens), {rows.count, stride}), to_numpy(std::move(next->children.lengths)),
-      rules.vocabulary().has_constants() ? nb::cast(to_numpy(std::move(next->children.constants), {rows.count, stride}))
-                                         : nb::none(),
-      to_numpy(std::move(next->parent)), to_numpy(std::move(next->touched)));
+  run([&](Monitor& monitor) { next = next_generation(rules, rows, reward.data(), settings, seed, step, monitor); });
+  nb::tuple children = to_tuple(std::move(next->children));
+  return nb::make_tuple(children[0], children[1], children[2], to_numpy(std::move(next->parent)),
+                        to_numpy(std::move(next->touched)));
 }
 
 VarySettings make_vary_settings(double crossover, double mutation, int tournament, int new_depth, int retries,

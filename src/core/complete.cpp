@@ -135,6 +135,18 @@ bool Semantics::gives(const EvalOptions& options, int opcode, const double* a, c
   return sum_lanes(error) <= kTolerance * kTolerance * sum_lanes(size);
 }
 
+void write_semantics(const EvalOptions& options, const Vocabulary& vocabulary, const Samples& samples, Row row,
+                     double* values, double* desired) {
+  Semantics semantics(vocabulary, samples);
+  if (!semantics.run(options, row)) return;
+  for (int position = 0; position < row.length; ++position) {
+    const std::size_t at = static_cast<std::size_t>(position) * samples.points;
+    std::copy_n(semantics.value(position), samples.points, values + at);
+    const double* here = semantics.desired(position);
+    if (here != nullptr) std::copy_n(here, samples.points, desired + at);
+  }
+}
+
 Completion::Completion(Vocabulary vocabulary, const Samples& samples, std::size_t max_bytes, int longest, int points)
     : vocabulary_(std::move(vocabulary)),
       samples_(choose_points(samples, pick_points(samples, static_cast<std::size_t>(points)))),
@@ -264,7 +276,7 @@ void Completion::splice(const Rules& rules, Walker& walker, Row row, const Place
   std::copy(row.tokens + place.end, row.tokens + row.length, tokens + place.begin + entry.length);
   if (first_violation(walker, tokens, length) != -1) return found.tokens.resize(at);
   ++counts_.splices;
-  found.constants.resize(at + stride, std::numeric_limits<double>::quiet_NaN());
+  found.constants.resize(at + stride, kNan);
   double* constants = found.constants.data() + at;
   std::copy_n(row.constants, place.begin, constants);
   std::copy(row.constants + place.end, row.constants + row.length, constants + place.begin + entry.length);

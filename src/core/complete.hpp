@@ -43,6 +43,10 @@ class Semantics {
   std::vector<std::uint8_t> has_constants_;
 };
 
+// Writes values and desired values of a row into (L, M) arrays that begin as NaN, which stays where there are none.
+void write_semantics(const EvalOptions& options, const Vocabulary& vocabulary, const Samples& samples, Row row,
+                     double* values, double* desired);
+
 // Several threads may use it, and so may a user's function: its lock is held while entries are read or changed, never
 // while values are computed or signals are checked.
 class Completion {

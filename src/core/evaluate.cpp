@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "function.hpp"
 
@@ -11,7 +10,6 @@ namespace {
 
 // Number of rows whose sums are kept while a block of data is in the cache: chosen by hand.
 constexpr std::size_t kChunk = 64;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 

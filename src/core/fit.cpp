@@ -1,7 +1,6 @@
 #include "fit.hpp"
 
 #include <cmath>
-#include <limits>
 
 #include "elementary.hpp"
 #include "function.hpp"
@@ -10,8 +9,6 @@
 
 namespace symseed {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // Solves (curvature + damping * its diagonal) step = -gradient by Cholesky; false if that matrix is not positive
 // definite. A constant without effect gets a step of 0.

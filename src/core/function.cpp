@@ -1,7 +1,6 @@
 #include "function.hpp"
 
 #include <cmath>
-#include <limits>
 
 #include "scalar.hpp"
 
@@ -12,6 +11,16 @@ namespace {
 constexpr double kStep = 6e-6;
 
 }  // namespace
+
+std::optional<std::vector<double>> Function::evaluate(const Kernels& kernels, const double* a, const double* b,
+                                                      std::size_t count) const {
+  const std::size_t padded = whole_groups(count);
+  Lines first(padded, 1.0), second(padded, 1.0), out(padded, 0.0);
+  std::copy_n(a, count, first.begin());
+  std::copy_n(b, count, second.begin());
+  if (!values(kernels, first.data(), second.data(), out.data(), static_cast<int>(padded))) return std::nullopt;
+  return std::vector<double>(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(count));
+}
 
 void Function::backward(const Kernels& kernels, const double* a, const double* b, const double* value,
                         const double* grad, double* grad_a, double* grad_b, int points) const {
@@ -29,7 +38,7 @@ void Function::backward(const Kernels& kernels, const double* a, const double* b
       const double* first = argument == 0 ? moved.data() : a;
       const double* second = argument == 0 ? b : moved.data();
       if (!values(kernels, first, second, to.data(), points)) {
-        std::fill(to.begin(), to.end(), std::numeric_limits<double>::quiet_NaN());
+        std::fill(to.begin(), to.end(), kNan);
       }
     };
     evaluate(1.0, above);
@@ -70,7 +79,7 @@ bool Expanded::values(const Kernels& kernels, const double* a, const double* b, 
     // A kernel stops at the first value that is not finite, and the maximum of 0 and NaN may be 0.
     for (std::size_t i = 0; !is_finite && i < count; ++i) {
       if (!std::isfinite(to[i])) to[i] = operator_value(kind, x[i], y[i]);
-      if (std::isnan(x[i]) || std::isnan(y[i])) to[i] = std::numeric_limits<double>::quiet_NaN();
+      if (std::isnan(x[i]) || std::isnan(y[i])) to[i] = kNan;
     }
     stack.push_back(to);
   }

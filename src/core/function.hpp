@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "rows.hpp"
 
@@ -18,6 +20,9 @@ class Function {
   // out = function(a, b) at every point, finite or not; b is ignored by functions of one argument. False if it cannot
   // be computed.
   virtual bool values(const Kernels& kernels, const double* a, const double* b, double* out, int points) const = 0;
+  // The values at any number of points, or nothing if they cannot be computed.
+  std::optional<std::vector<double>> evaluate(const Kernels& kernels, const double* a, const double* b,
+                                              std::size_t count) const;
   // As `Kernels::Backward`, by central differences, or one-sided ones if one side has no value; null for a derivative
   // that is not needed.
   void backward(const Kernels& kernels, const double* a, const double* b, const double* value, const double* grad,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "elementary.hpp"
 #include "group.hpp"
@@ -10,7 +9,6 @@
 namespace symseed {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kTwoPi = 6.283185307179586476925;
 
 // Rows one after another, each followed by zeros to whole steps of the exponential.

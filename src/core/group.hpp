@@ -1,7 +1,8 @@
-// Groups of points, in which all loops over numbers run.
+// Groups of points, in which all loops over numbers run, and the mark of a number that is missing.
 #pragma once
 
 #include <cstddef>
+#include <limits>
 
 namespace symseed {
 
@@ -11,5 +12,7 @@ inline constexpr int kGroup = 8;
 
 // The size of the fewest groups that hold `count` numbers: the length of an array after padding.
 constexpr std::size_t whole_groups(std::size_t count) { return (count + kGroup - 1) / kGroup * kGroup; }
+
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace symseed

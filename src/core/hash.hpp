@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "prefix.hpp"
 #include "rng.hpp"
-#include "rows.hpp"
 
 namespace symseed {
 
@@ -30,9 +30,7 @@ inline Fingerprint fingerprint(const Vocabulary& vocabulary, Row row) {
     std::memcpy(&word, row.tokens + begin, sizeof(Token) * static_cast<std::size_t>(count));
     add(word);
   }
-  for (int position = 0; position < row.length; ++position) {
-    if (vocabulary.kind[row.tokens[position]] == kConstant) add(std::bit_cast<std::uint64_t>(row.constants[position]));
-  }
+  for_each_constant(vocabulary, row, [&](int position) { add(std::bit_cast<std::uint64_t>(row.constants[position])); });
   // Never all zero, which marks an empty entry.
   return {out.high, mix(out.low) | 1};
 }

@@ -79,16 +79,16 @@ int forward(const double* a, const double* b, double* out, int points) {
 // Goes from the last token to the first; every operator finds its arguments on the stack, the left one on top. Points
 // is their number if the compiler may know it, otherwise 0; if it is known, there is no space between slots.
 template <int Points>
-Stop interpret(const Passage& passage) {
-  const int points = Points > 0 ? Points : passage.points;
-  const std::ptrdiff_t block = Points > 0 ? Points : passage.block;
-  const Token* const tokens = passage.tokens;
-  const std::uint8_t* const kinds = passage.kind;
-  double* const slots = passage.slots;
-  const double** const stack = passage.stack;
+Stop interpret(const RowBlock& row) {
+  const int points = Points > 0 ? Points : row.points;
+  const std::ptrdiff_t block = Points > 0 ? Points : row.block;
+  const Token* const tokens = row.tokens;
+  const std::uint8_t* const kinds = row.kind;
+  double* const slots = row.slots;
+  const double** const stack = row.stack;
   const double** top = stack;  // one past the last value
-  const double* const* const leaves = passage.leaf;
-  int position = passage.length;
+  const double* const* const leaves = row.leaf;
+  int position = row.length;
   Token token;
 #if defined(__GNUC__)
 #define SYMSEED_LABEL(Op) &&code_of_##Op,
@@ -116,7 +116,7 @@ leaf:
   SYMSEED_NEXT
 constant:
   {
-    const double value = passage.constants[position];
+    const double value = row.constants[position];
     if (!is_finite(value)) [[unlikely]]
       return {position, nullptr, value, value};
     double* out = slots + (top - stack) * 2 * block;
@@ -131,8 +131,8 @@ constant:
 #undef SYMSEED_NEXT
 
 // The problems of the paper have 20 points, which are three groups of eight.
-Stop interpret_any(const Passage& passage) {
-  return passage.points == 24 && passage.block == 24 ? interpret<24>(passage) : interpret<0>(passage);
+Stop interpret_any(const RowBlock& row) {
+  return row.points == 24 && row.block == 24 ? interpret<24>(row) : interpret<0>(row);
 }
 
 [[gnu::always_inline]] inline Vec finite_or_zero(Vec value) { return choose(value - value == 0.0, value, Vec{}); }

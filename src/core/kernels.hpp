@@ -21,7 +21,7 @@ inline constexpr std::uint8_t kConstant = kOperatorCount + 2;
 inline constexpr std::uint8_t kFunction = kOperatorCount + 3;  // a user's operator
 
 // A row and a block of points as pointers: what `Kernels::interpret` reads, and the memory it may write.
-struct Passage {
+struct RowBlock {
   const Token* tokens;        // in prefix order
   const double* constants;    // by position
   int length;                 // number of tokens
@@ -53,7 +53,7 @@ struct Kernels {
   // there is none. Returns whether they are finite at all points.
   using Inverse = bool (*)(const double* wanted, const double* other, double* out, int points);
   // Interprets the tokens of a row, up to the first value that is not finite.
-  using Interpret = Stop (*)(const Passage& passage);
+  using Interpret = Stop (*)(const RowBlock& row);
   Interpret interpret;
   std::array<Forward, kOperatorCount> forward;
   std::array<Backward, kOperatorCount> backward;

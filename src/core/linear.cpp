@@ -11,7 +11,6 @@
 namespace symseed {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kPrecision = std::numeric_limits<double>::epsilon();
 
 std::vector<double> nothing(std::size_t count) { return std::vector<double>(count, kNan); }

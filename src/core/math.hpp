@@ -64,7 +64,6 @@ inline constexpr double kLog2e[] = {0x1.71547652p+0, 0x1.705fc2eefa200p-33};
 inline constexpr double kLog10e[] = {0x1.bcb7b152p-2, 0x1.b9438ca9aadd5p-36};
 inline constexpr double kLog10Of2[] = {0x1.3441350ap-2, -0x1.0c0219dc1da99p-39};
 
-inline constexpr double kNan = __builtin_nan("");
 inline constexpr std::uint64_t kLowBit = 1;
 
 // exp(x) - 1 = scale * part + (scale - 1), with scale = 2^n and part = exp(r) - 1 for the rest r.

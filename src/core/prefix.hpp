@@ -28,12 +28,18 @@ inline int last_argument(const int* ends, int position, int arity) {
   return arity == 2 ? ends[position + 1] : position + 1;
 }
 
+// Calls visit(position) for the constants of a row.
+template <class Visit>
+void for_each_constant(const Vocabulary& vocabulary, Row row, Visit visit) {
+  for (int position = 0; position < row.length; ++position) {
+    if (vocabulary.kind[row.tokens[position]] == kConstant) visit(position);
+  }
+}
+
 // The positions of a row's constants.
 inline std::vector<int> constant_places(const Vocabulary& vocabulary, Row row) {
   std::vector<int> places;
-  for (int position = 0; position < row.length; ++position) {
-    if (vocabulary.kind[row.tokens[position]] == kConstant) places.push_back(position);
-  }
+  for_each_constant(vocabulary, row, [&](int position) { places.push_back(position); });
   return places;
 }
 

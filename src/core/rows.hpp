@@ -13,7 +13,7 @@
 
 namespace symseed {
 
-// Fills a row after its end.
+// Fills a row after its end; its constants are then NaN.
 inline constexpr Token kPad = 65535;
 
 class Function;
@@ -48,6 +48,30 @@ struct Rows {
 
   Row operator[](std::size_t i) const {
     return {tokens + i * stride, constants + i * stride, static_cast<int>(lengths[i])};
+  }
+};
+
+// Rows that own their arrays.
+struct NewRows {
+  NewRows(std::size_t count, std::size_t width, bool with_constants)
+      : has_constants(with_constants),
+        stride(width),
+        tokens(count * width, kPad),
+        lengths(count),
+        constants(with_constants ? count * width : 0, kNan) {}
+
+  bool has_constants;
+  std::size_t stride;                 // L
+  std::vector<Token> tokens;          // (N, L)
+  std::vector<std::int32_t> lengths;  // (N,)
+  std::vector<double> constants;      // (N, L); empty if they are not needed
+
+  void set(std::size_t i, Row row) {
+    lengths[i] = row.length;
+    std::copy_n(row.tokens, row.length, tokens.data() + i * stride);
+    if (has_constants && row.constants != nullptr) {
+      std::copy_n(row.constants, row.length, constants.data() + i * stride);
+    }
   }
 };
 

@@ -33,14 +33,6 @@ class BatchIndex {
   std::vector<std::ptrdiff_t> table_;
 };
 
-// Calls visit(position) for the constants of a row.
-template <class Visit>
-void for_each_constant(const Vocabulary& vocabulary, Row row, Visit visit) {
-  for (int position = 0; position < row.length; ++position) {
-    if (vocabulary.kind[row.tokens[position]] == kConstant) visit(static_cast<std::size_t>(position));
-  }
-}
-
 // The rows of a population that are not in a cache, each of them once.
 struct FreshRows {
   std::vector<std::ptrdiff_t> source;  // (N,): index among the fresh rows, or -1 if the row is in the cache
@@ -65,7 +57,8 @@ FreshRows look_up(const Cache& cache, const Vocabulary& vocabulary, const Rows& 
       outcome[i] = cache.entry(place).outcome;
       if (constants != nullptr) {
         const double* known = cache.constants(place);
-        for_each_constant(vocabulary, rows[i], [&](std::size_t j) { constants[i * rows.stride + j] = *known++; });
+        for_each_constant(vocabulary, rows[i],
+                          [&](int j) { constants[i * rows.stride + static_cast<std::size_t>(j)] = *known++; });
       }
       continue;
     }
@@ -226,8 +219,10 @@ void score(Cache& cache, const EvalOptions& options, const Vocabulary& vocabular
   for (std::size_t n = 0; n < count; ++n) {
     if (cache.find(fresh.keys[n]) >= 0) continue;  // Another thread has scored the same row, with the same result.
     fitted.clear();
-    if (has_constants)
-      for_each_constant(vocabulary, batch[n], [&](std::size_t j) { fitted.push_back(values[n * stride + j]); });
+    if (has_constants) {
+      const double* row = values.data() + n * stride;
+      for_each_constant(vocabulary, batch[n], [&](int j) { fitted.push_back(row[j]); });
+    }
     cache.insert(fresh.keys[n], fresh_error[n], fresh_outcome[n], fitted.data(), fitted.size());
   }
 }

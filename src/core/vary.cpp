@@ -1,7 +1,6 @@
 #include "vary.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <string_view>
 
 #include "prefix.hpp"
@@ -9,8 +8,6 @@
 
 namespace symseed {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 Token draw(Rng& rng, std::span<const Token> tokens) {
   return tokens[rng.below(static_cast<std::uint32_t>(tokens.size()))];
@@ -329,20 +326,68 @@ void Variation::mutate(Rng& rng, Row parent, Mutation mutation, Child& child) {
   copy(parent, child);
 }
 
-Children::Children(std::size_t rows, std::size_t width, bool has_constants)
-    : stride(width), tokens(rows * width, kPad), lengths(rows), constants(has_constants ? rows * width : 0, kNan) {}
-
-void Children::set(std::size_t i, const Child& child) {
-  lengths[i] = child.length();
-  std::copy(child.tokens.begin(), child.tokens.end(), tokens.data() + i * stride);
-  if (!child.constants.empty()) {
-    std::copy(child.constants.begin(), child.constants.end(), constants.data() + i * stride);
+std::vector<std::int64_t> tournaments(const double* reward, std::size_t rows, std::size_t count, int size,
+                                      std::uint64_t seed, std::uint64_t step, Monitor& monitor) {
+  std::vector<std::int64_t> winner(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i % 64 == 0) monitor.check();
+    Rng rng(seed, step, i);
+    winner[i] = static_cast<std::int64_t>(Variation::tournament(rng, reward, rows, size));
   }
+  return winner;
+}
+
+NewRows crossover_pairs(const Rules& rules, const Rows& rows, const VarySettings& settings, std::uint64_t seed,
+                        std::uint64_t step, Monitor& monitor) {
+  NewRows out(rows.count, child_stride(rules, rows), true);
+  Variation variation(rules, settings);
+  Child first, second;
+  for (std::size_t i = 0; i < rows.count; i += 2) {
+    if (i % 64 == 0) monitor.check();
+    Rng rng(seed, step, i);
+    variation.crossover(rng, rows[i], rows[i + 1], first, second);
+    out.set(i, first.row());
+    out.set(i + 1, second.row());
+  }
+  return out;
+}
+
+NewRows mutate_rows(const Rules& rules, const Rows& rows, Mutation mutation, const VarySettings& settings,
+                    std::uint64_t seed, std::uint64_t step, Monitor& monitor) {
+  NewRows out(rows.count, child_stride(rules, rows), true);
+  Variation variation(rules, settings);
+  Child child;
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    if (i % 64 == 0) monitor.check();
+    Rng rng(seed, step, i);
+    variation.mutate(rng, rows[i], mutation, child);
+    out.set(i, child.row());
+  }
+  return out;
+}
+
+NewRows random_trees(const Rules& rules, std::size_t count, std::uint64_t seed, std::uint64_t step, int least, int most,
+                     int tries, Monitor& monitor) {
+  NewRows out(count, static_cast<std::size_t>(rules.max_length()), false);
+  const VarySettings settings;
+  Variation variation(rules, settings);
+  PriorRunner runner(rules);
+  Child child;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i % 64 == 0) monitor.check();
+    Rng rng(seed, step, i);
+    if (variation.random_tree(rng, least, most, child)) {
+      out.set(i, child.row());
+    } else {
+      out.lengths[i] = sample(runner, rng, tries, out.tokens.data() + i * out.stride);
+    }
+  }
+  return out;
 }
 
 Generation next_generation(const Rules& rules, const Rows& rows, const double* reward, const VarySettings& settings,
-                           std::uint64_t seed, std::uint64_t step, std::size_t stride, Monitor& monitor) {
-  Generation out{Children(rows.count, stride, rules.vocabulary().has_constants()),
+                           std::uint64_t seed, std::uint64_t step, Monitor& monitor) {
+  Generation out{NewRows(rows.count, child_stride(rules, rows), rules.vocabulary().has_constants()),
                  std::vector<std::int64_t>(rows.count), std::vector<std::uint8_t>(rows.count)};
   Variation variation(rules, settings);
   Child children[2];
@@ -372,7 +417,7 @@ Generation next_generation(const Rules& rules, const Rows& rows, const double* r
         std::swap(children[i], mutant);
       }
       out.touched[first + i] = is_crossed || is_mutated;
-      out.children.set(first + i, children[i]);
+      out.children.set(first + i, children[i].row());
     }
   }
   return out;

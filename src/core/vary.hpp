@@ -24,7 +24,7 @@ struct Child {
   std::vector<double> constants;  // empty if the library has none
 
   int length() const { return static_cast<int>(tokens.size()); }
-  Row row() const { return {tokens.data(), constants.data(), length()}; }
+  Row row() const { return {tokens.data(), constants.empty() ? nullptr : constants.data(), length()}; }
 };
 
 struct VarySettings {
@@ -99,25 +99,29 @@ class Variation {
   std::vector<int> partners_;
 };
 
-// Children as the rows of a population.
-struct Children {
-  Children(std::size_t rows, std::size_t width, bool has_constants);
-  void set(std::size_t i, const Child& child);
+// --- All rows of a population ---
 
-  std::size_t stride;                 // L
-  std::vector<Token> tokens;          // (N, L)
-  std::vector<std::int32_t> lengths;  // (N,)
-  std::vector<double> constants;      // (N, L); empty if they are not needed
-};
+// The winner of each of `count` tournaments among `rows` rows.
+std::vector<std::int64_t> tournaments(const double* reward, std::size_t rows, std::size_t count, int size,
+                                      std::uint64_t seed, std::uint64_t step, Monitor& monitor);
+// Crosses each pair of rows.
+NewRows crossover_pairs(const Rules& rules, const Rows& rows, const VarySettings& settings, std::uint64_t seed,
+                        std::uint64_t step, Monitor& monitor);
+// Mutates each row in the same way.
+NewRows mutate_rows(const Rules& rules, const Rows& rows, Mutation mutation, const VarySettings& settings,
+                    std::uint64_t seed, std::uint64_t step, Monitor& monitor);
+// New trees of a height from `least` to `most`. A row for which 100 of them broke a rule is drawn from the priors.
+NewRows random_trees(const Rules& rules, std::size_t count, std::uint64_t seed, std::uint64_t step, int least, int most,
+                     int tries, Monitor& monitor);
 
 // One generation: as many children as rows, from tournament winners, pairs crossed, rows mutated.
 struct Generation {
-  Children children;                  // with constants if the library has any
+  NewRows children;                   // with constants if the library has any
   std::vector<std::int64_t> parent;   // (N,): the row each child began as
   std::vector<std::uint8_t> touched;  // (N,): crossed or mutated, even if that was undone
 };
 
 Generation next_generation(const Rules& rules, const Rows& rows, const double* reward, const VarySettings& settings,
-                           std::uint64_t seed, std::uint64_t step, std::size_t stride, Monitor& monitor);
+                           std::uint64_t seed, std::uint64_t step, Monitor& monitor);
 
 }  // namespace symseed

@@ -383,4 +383,39 @@ int first_violation(Walker& walker, const Token* tokens, int length) {
                                    : first_violation_in<Walker::Any>(walker, tokens, length);
 }
 
+void first_violations(const Rules& rules, const Rows& rows, Monitor& monitor, std::int32_t* out) {
+  Walker walker(rules);
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    if (i % 64 == 0) monitor.check();
+    out[i] = first_violation(walker, rows[i].tokens, rows[i].length);
+  }
+}
+
+bool logits_along(const Rules& rules, const Rows& rows, Monitor& monitor, double* out) {
+  const std::size_t size = rules.vocabulary().size();
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    if (i % 64 == 0) monitor.check();
+    Walker walker(rules);
+    for (int j = 0; j < rows[i].length; ++j) {
+      const Token token = rows[i].tokens[j];
+      if (walker.is_complete() || !walker.allows(token)) return false;
+      walker.logits(out + (i * rows.stride + static_cast<std::size_t>(j)) * size);
+      walker.push(token);
+    }
+  }
+  return true;
+}
+
+NewRows sample_rows(const Rules& rules, std::size_t count, std::uint64_t seed, std::uint64_t step, int tries,
+                    Monitor& monitor) {
+  NewRows out(count, static_cast<std::size_t>(rules.max_length()), false);
+  PriorRunner runner(rules);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i % 64 == 0) monitor.check();
+    Rng rng(seed, step, i);
+    out.lengths[i] = sample(runner, rng, tries, out.tokens.data() + i * out.stride);
+  }
+  return out;
+}
+
 }  // namespace symseed

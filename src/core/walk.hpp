@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dimensions.hpp"
+#include "parallel.hpp"
 #include "rng.hpp"
 #include "rows.hpp"
 
@@ -377,5 +378,21 @@ int sample(Runner& runner, Rng& rng, int tries, Token* tokens) {
   }
   return 0;
 }
+
+// Width of the arrays for rows that are made from others: rows may become as long as the rules allow.
+inline std::size_t child_stride(const Rules& rules, const Rows& rows) {
+  return std::max(rows.stride, static_cast<std::size_t>(rules.max_length()));
+}
+
+// --- All rows of a population, without their constants ---
+
+// Writes the first violation of each row into `out` (N,).
+void first_violations(const Rules& rules, const Rows& rows, Monitor& monitor, std::int32_t* out);
+// Writes the logits before each token into `out` (N, L, T), 0 after a row's end; false if a row is not the beginning of
+// a legal expression.
+bool logits_along(const Rules& rules, const Rows& rows, Monitor& monitor, double* out);
+// Draws rows from the priors.
+NewRows sample_rows(const Rules& rules, std::size_t count, std::uint64_t seed, std::uint64_t step, int tries,
+                    Monitor& monitor);
 
 }  // namespace symseed
