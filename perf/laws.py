@@ -15,7 +15,7 @@ the law, its constants fitted to the formula's own noise-free predictions, gives
 where the data lie, and to 1e-6 of their size and spread in a range one and a half times as wide. The same form fits to
 rounding, whatever its algebra; a superfluous constant that was fitted to the noise is off by the noise over the root
 of the rows, 7e-4, and an approximation by more. It must also be a good fit: within half of the noise's level of the
-law's own spread.
+spread of the law's values.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ ROWS, LEVEL = 200, 0.01
 SAME_FORM = 1e-6
 """Of the spread: what a form may miss of its own predictions."""
 GOOD_FIT = 0.5
-"""Of the noise's level: what a formula may miss of the law, as a share of the law's spread."""
+"""Of the noise's root mean square: what a formula may miss of the law, as a share of the law's spread."""
 WIDER = 1.5
 OURS = "symseed"
 SEARCHED = ("add", "sub", "mul", "div", "sqrt", "square", "exp", "log", "sin", "cos")
@@ -64,6 +64,14 @@ class Disturbance:
     is_relative: bool = False
     """Whether it is a share of each value; otherwise it is a share of y's standard deviation."""
     level: float = LEVEL
+
+    def sizes(self, y: Floats) -> Floats:
+        """Return the standard deviation of each value."""
+        return self.level * (np.abs(y) if self.is_relative else np.full(len(y), y.std()))
+
+    def share(self, y: Floats) -> float:
+        """Return the root mean square of the noise, as a share of y's standard deviation."""
+        return float(np.sqrt(np.mean(self.sizes(y) ** 2)) / y.std())
 
 
 PLAIN = Disturbance()
@@ -96,8 +104,7 @@ class Law:
         generator = np.random.default_rng(seed)
         X = self.points(ROWS, generator)
         y = self.expression.evaluate(X)
-        size = np.abs(y) if disturbance.is_relative else y.std()
-        return Dataset.of(X, y + disturbance.level * size * generator.standard_normal(ROWS), names=list(self.ranges))
+        return Dataset.of(X, y + disturbance.sizes(y) * generator.standard_normal(ROWS), names=list(self.ranges))
 
 
 LAWS = (
@@ -153,7 +160,7 @@ class Judgement:
     """What the formula misses of the law, as a share of the law's spread."""
 
     level: float
-    """Level of the noise."""
+    """Root mean square of the noise, as a share of the law's spread."""
 
     @property
     def is_right(self) -> bool:
@@ -205,6 +212,7 @@ class Outcome:
 def run(tool: str, law: Law, seed: int, seconds: int, disturbance: Disturbance) -> list[Outcome]:
     """Do a run in this process, and judge its models."""
     data = law.data(seed, disturbance)
+    share = disturbance.share(law.expression.evaluate(data.X))
     recognised = ""
     begin, cpu = time.monotonic(), time.process_time()
     if tool == OURS:
@@ -216,13 +224,13 @@ def run(tool: str, law: Law, seed: int, seconds: int, disturbance: Disturbance) 
     else:
         units = Magnitudes.of(data)
         scaled = units.scaled(data)
-        level = disturbance.level * scaled.deviation / float(np.sqrt(np.mean(scaled.y**2)))
+        level = share * scaled.deviation / float(np.sqrt(np.mean(scaled.y**2)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of peers, about their own numerics
             models = noise.PEERS[tool].run(noise.Given(scaled, SEARCHED, level, seconds, seed))
     spent = Outcome(tool, law.name, seed, seconds=time.monotonic() - begin, cpu_seconds=time.process_time() - cpu)
     spent = replace(spent, noise=recognised)
-    return [_judged(replace(spent, tool=label), law, text, units, disturbance.level) for label, text in models.items()]
+    return [_judged(replace(spent, tool=label), law, text, units, share) for label, text in models.items()]
 
 
 def _judged(outcome: Outcome, law: Law, text: str, units: Magnitudes, level: float = LEVEL) -> Outcome:

@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import curve_fit
 from sklearn.metrics import mean_squared_error
 
 from symseed import Dataset, Expression, Library, SymbolicRegressor
 from symseed.arrays import Floats
-from symseed.data.noise import NoiseKind
+from symseed.data import InputErrors, NoiseKind
 from symseed.errors import DataError, SettingsError
 from symseed.language.population import Population
 from symseed.regressor.prepare import prepare
+from symseed.regressor.restore import Judge
 from symseed.regressor.settings import Settings
 from symseed.scoring import Uncertainty
 from symseed.scoring.evaluation import fit_to_convergence
@@ -146,3 +148,56 @@ def test_what_cannot_be_combined_gets_a_sentence() -> None:
     with pytest.raises(DataError, match="`y_err` must have one value for each value of y"):
         fitted(X, y, y_err=np.ones((10, 2)))
     assert fitted(X, y, loss="absolute", max_evals=10).noise_.kind is NoiseKind.ADDITIVE
+
+
+def exponential() -> tuple[Floats, Floats]:
+    """Errors of x matter where the curve is steep."""
+    generator = np.random.default_rng(0)
+    truth = np.linspace(0.0, 4.0, 40)
+    y = 1.37 * np.exp(0.83 * truth) + 0.1 * generator.standard_normal(40)
+    return truth + 0.1 * generator.standard_normal(40), y
+
+
+def test_errors_in_a_column_count_by_effective_variance() -> None:
+    x, y = exponential()
+    table = {"x": x}
+    settings: dict[str, Any] = {"max_evals": 500, "random_state": 0, "max_time": None, "unary_operators": ["exp"]}
+    for y_err in (np.full(40, 0.1), None):
+        model = SymbolicRegressor(**settings).fit(pd.DataFrame(table), y, y_err=y_err, X_err={"x": 0.1})
+        assert model.noise_.kind is NoiseKind.GIVEN
+        where = pd.DataFrame({"x": [0.0, 1.0, 4.0]})
+        assert np.abs(model.predict(where) / (1.37 * np.exp(0.83 * where.x)) - 1.0).max() < 0.15
+        assert model.best_.loss == mean_squared_error(y, model.predict(pd.DataFrame(table)))
+    with pytest.raises(DataError, match="`X_err` names `z`, but the columns are `x`"):
+        SymbolicRegressor(**settings).fit(pd.DataFrame(table), y, X_err={"z": 0.1})
+    with pytest.raises(SettingsError, match="and so does `noise`"):
+        SymbolicRegressor(noise="relative", **settings).fit(pd.DataFrame(table), y, X_err={"x": 0.1})
+
+
+def test_a_formula_is_refitted_with_its_own_slopes() -> None:
+    x, y = exponential()
+    data = Dataset.of(x, y)
+    errors = InputErrors.of(data, np.full((40, 1), 0.1), np.full(40, 0.1))
+    by_curve = errors.by_curve(data)
+    np.testing.assert_allclose(by_curve, np.sqrt(0.01 + (0.1 * 0.83 * 1.37 * np.exp(0.83 * x)) ** 2), rtol=0.5)
+    prepared = prepare(Settings(unary_operators=("exp",)).plan(), data, seed=0, errors=by_curve)
+    prepared = prepared.with_input_errors(errors)
+    form = Expression.parse("1.4 * exp(0.8 * x1)", prepared.writer.library)
+    (found,) = Judge(prepared, [form.row], is_final=True).candidates(form.row, form.row, lambda: False)
+    a, b = 1.4, 0.8
+    for _ in range(20):
+        sigma = np.sqrt(0.01 + (0.1 * a * b * np.exp(b * x)) ** 2)
+        (a, b), _ = curve_fit(lambda x, a, b: a * np.exp(b * x), x, y, p0=[a, b], sigma=sigma)
+    constants = [value for value in found.formula.expression.constants if not np.isnan(value)]
+    np.testing.assert_allclose(constants, [a, b], rtol=2e-3)
+    # The likelihood counts how large the errors are that the formula's own slopes cause.
+    scaled = (y - a * np.exp(b * x)) / sigma
+    expected = np.mean(scaled**2) * np.exp(2.0 * np.mean(np.log(sigma)))
+    assert found.formula.mean_square == pytest.approx(expected, rel=0.01)
+
+
+def test_the_fit_says_what_its_residuals_look_like() -> None:
+    X, y = power_law(share=0.2)
+    assert any("grow" in remark for remark in fitted(X, y, noise="additive", max_evals=300).remarks_)
+    clean = 2.0 * X.x + 1.0
+    assert fitted(X, clean).remarks_ == []

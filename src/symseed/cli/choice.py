@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from symseed import tables
+from symseed.arrays import Floats
 from symseed.cli import options
-from symseed.errors import DataError, SettingsError, listed
-from symseed.regressor.run_data import RunData, checked_weights
+from symseed.errors import DataError, SettingsError, listed, shown
+from symseed.regressor.run_data import RunData, checked_errors, checked_weights
 from symseed.tables import Table, TableOptions
 
 
@@ -22,6 +25,8 @@ class Choice:
     drop: tuple[str, ...] = ()
     weights: str | None = None
     """Column of the rows' weights."""
+    errors: tuple[str, ...] = ()
+    """Texts COLUMN=ERRORS: columns with the standard errors of others; the target's if there is no COLUMN."""
     units: tuple[str, ...] = ()
     """Texts COLUMN=UNIT, which take precedence over units in the file."""
     missing: str = "drop"
@@ -45,6 +50,7 @@ class Choice:
             inputs=self.inputs,
             drop=self.drop,
             weights=self.weights,
+            errors=tuple(self._errors.values()),
             missing=self.missing,
             categories=self.categories,
         )
@@ -61,7 +67,40 @@ class Choice:
             table=chosen.report,
             categories=chosen.categories,
         )
-        return self._with_units(data, chosen.units)
+        return self._with_units(self._with_errors(data, chosen.errors), chosen.units)
+
+    @property
+    def _errors(self) -> dict[str, str]:
+        """The columns of errors, by the column whose errors they are."""
+        pairs = [text.rpartition("=") for text in self.errors]
+        return {name if equals else self._target(): errors for name, equals, errors in pairs}
+
+    def _target(self) -> str:
+        """The target, if there is one only."""
+        if len(self.targets) != 1:
+            raise SettingsError(
+                f"`--errors` must be COLUMN=ERRORS, because there are several targets: {listed(self.targets)}."
+            )
+        return self.targets[0]
+
+    def _with_errors(self, data: RunData, errors: Floats) -> RunData:
+        """Take the standard errors of targets and inputs; `errors` has the columns in the order of `_errors`."""
+        own = dict(zip(self._errors, errors.T, strict=True))
+        for name in own:
+            if name not in (*data.names, *data.targets):
+                raise SettingsError(
+                    f"`--errors` must be COLUMN=ERRORS with a target or an input, but `{shown(name)}` is neither. They "
+                    f"are {listed([*data.targets, *data.names])}."
+                )
+        missing = [name for name in data.targets if name not in own]
+        if len(missing) not in (0, len(data.targets)):
+            raise SettingsError(
+                f"`--errors` must name the errors of every target or of none, but lacks those of {listed(missing)}."
+            )
+        y = [checked_errors(own[name], f"The errors of `{shown(name)}`") for name in data.targets if name in own]
+        none = np.zeros(len(data.X))
+        X = np.stack([np.abs(own.get(name, none)) for name in data.names], axis=1)
+        return replace(data, y_errors=np.stack(y, axis=1) if y else None, X_errors=X if X.any() else None)
 
     def _check(self, table: Table) -> None:
         """Refuse columns that the table lacks, or that have two roles."""
@@ -70,9 +109,12 @@ class Choice:
             raise SettingsError(
                 f"Name the column to predict by -y. The columns of `{table.source}` are {listed(table.names)}."
             )
-        options.check_distinct(target=self.targets, inputs=self.inputs or (), drop=self.drop, weights=weights)
+        errors = tuple(dict.fromkeys(self._errors.values()))
+        options.check_distinct(
+            target=self.targets, inputs=self.inputs or (), drop=self.drop, weights=weights, errors=errors
+        )
         try:
-            table.check((*self.targets, *(self.inputs or ()), *self.drop, *weights))
+            table.check((*self.targets, *(self.inputs or ()), *self.drop, *weights, *errors))
         except DataError as error:
             has_commas = any("," in name for name in table.names)
             quoting = " In a list, put a name with a comma in double quotes." if has_commas else ""

@@ -38,7 +38,14 @@ from symseed.tables.options import TableOptions
 )
 @click.option("--drop", metavar="COLUMNS", shell_complete=complete.columns, help="Columns that formulas may not use.")
 @click.option("--weights", metavar="COLUMN", shell_complete=complete.column, help="Column with the rows' weights.")
-@options.settings("time", "ops", "seed", "test", "method", "maxsize", "template", "loss", "jobs")
+@click.option(
+    "--errors",
+    "errors",
+    multiple=True,
+    metavar="[COLUMN=]ERRORS",
+    help="Column with the standard errors of the target, or of COLUMN: target or input; may be repeated.",
+)
+@options.settings("time", "ops", "seed", "test", "method", "maxsize", "template", "loss", "noise", "jobs")
 @click.option(
     "--unit",
     "units",
@@ -68,6 +75,7 @@ def fit(
     inputs: str | None,
     drop: str | None,
     weights: str | None,
+    errors: tuple[str, ...],
     units: tuple[str, ...],
     guesses: tuple[str, ...],
     missing: str,
@@ -100,6 +108,7 @@ def fit(
         inputs=None if inputs is None else tuple(options.as_columns(inputs)),
         drop=() if drop is None else tuple(options.as_columns(drop)),
         weights=weights,
+        errors=errors,
         units=units,
         missing=missing,
         reading=reading,

@@ -122,6 +122,9 @@ OPTIONS: Mapping[str, SettingOption] = {
             lambda text: {"template": text},
         ),
         _option("loss", "loss", "NAME", "Loss: squared, absolute, huber, logcosh, mse, mae, ...", complete.loss),
+        _option(
+            "noise", "noise", "NAME", "Noise of the target: auto, additive, relative, floor or robust.  [default: auto]"
+        ),
         _option("jobs", "n_jobs", "NUMBER", "Threads; -1 for all cores.  [default: all, if there is work for them]"),
     )
 }

@@ -18,6 +18,7 @@ import pandas as pd
 from symseed import files, tables
 from symseed.arrays import Floats
 from symseed.cli import next_step, run_names
+from symseed.data import NoiseKind
 from symseed.errors import SettingsError, listed
 from symseed.export.source import FORMATS
 from symseed.language.tokens import TokenKind
@@ -70,6 +71,8 @@ def report(folder: Path, output: str | None) -> None:
             chosen=chosen,
             target=target,
             dataset=data.dataset(place),
+            noise=front.noise.words,
+            remarks=data.remarks(place, front.equations[chosen].expression, front.noise),
             source=data.source,
             units=data.units_of(place),
             table=data.table,
@@ -149,10 +152,15 @@ def print_fronts(model: SymbolicRegressor, data: RunData, *, as_json: bool) -> N
         click.echo(files.json_text({"run_directory": model.run_directory_, "targets": records, **table}))
         return
     width = shutil.get_terminal_size().columns if next_step.is_terminal() else None
-    for target, front, names in zip(data.targets, model.fronts, selected, strict=True):
+    remarks = model.remarks_ if data.is_multiple else [model.remarks_]
+    for target, front, names, own in zip(data.targets, model.fronts, selected, remarks, strict=True):
         click.echo(for_terminal(front.text(rule, width)))
         formula = f"{target} = {front.equations[front.choice(rule)]}"
         click.echo(for_terminal("\n".join(front_text.wrapped(formula, width))))
+        if front.noise.kind is not NoiseKind.ADDITIVE:
+            click.echo(for_terminal("\n".join(front_text.wrapped(front.noise.words, width))))
+        for remark in own:
+            click.echo(for_terminal("\n".join(front_text.wrapped(remark, width))))
         if len(names) < len(data.names):
             click.echo(for_terminal(f"The search used {len(names)} of {len(data.names)} columns: {listed(names)}."))
     for parts in model.parts() if data.is_multiple else [model.parts()]:
@@ -170,6 +178,7 @@ def _record(target: str, front: EquationFront, rule: str) -> dict[str, Any]:
         "equation": rows[chosen]["equation"],
         "index": chosen,
         "reason": front.reason.value,
+        "noise": {**front.noise.values(), "words": front.noise.words},
         "front": rows,
     }
 

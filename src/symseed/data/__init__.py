@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from symseed.data.backend import Backend
 from symseed.data.dataset import Dataset
+from symseed.data.effective import InputErrors
 from symseed.data.losses import Loss
 from symseed.data.noise import ADDITIVE, Noise, NoiseKind
 
-__all__ = ["ADDITIVE", "Backend", "Dataset", "Loss", "Noise", "NoiseKind"]
+__all__ = ["ADDITIVE", "Backend", "Dataset", "InputErrors", "Loss", "Noise", "NoiseKind"]

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from symseed import arithmetic
 from symseed.arrays import Floats
@@ -317,9 +318,43 @@ def robust_size(dataset: Dataset) -> float:
     return size * view.width * unit
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Drawn:
+    """A smooth curve through samples, in units of y."""
+
+    evidence: float
+    """Logarithm of the marginal likelihood, less a constant."""
+    view: _View
+    curve: Curve
+    unit: float
+
+    def values(self, X: Floats) -> Floats:
+        """Return the curve at some points, (M,)."""
+        value, _ = self.view.sizes(*self.curve.at(self.view.smoother.features(X, self.curve)))
+        return self.unit * value
+
+
+def curve_of(dataset: Dataset, variances: Floats | None = None) -> Drawn:
+    """Draw a curve through samples, given the variance of each up to a common factor; None: the same for all."""
+    # In an order that does not depend on the given one.
+    order = np.lexsort((dataset.y, *dataset.X.T[::-1]))
+    order = order[dataset.weights[order] > 0.0]
+    order = order[_spread(len(order))]
+    few = dataset.take(order)
+    unit = float(np.abs(few.y).max()) or 1.0
+    view = _view(_smoother(few, MOST_INDUCING), few.y / unit, few, is_log=False)
+    shape = np.ones(len(few)) if variances is None else variances[order]
+    curve = view.smoother.curve(view.goal, shape / view.weights)
+    return Drawn(view.evidence(curve), view, curve, unit)
+
+
 def _few(dataset: Dataset) -> Dataset:
-    count = len(dataset)
-    return dataset if count <= _MOST_SAMPLES else dataset.take(np.arange(_MOST_SAMPLES) * count // _MOST_SAMPLES)
+    return dataset if len(dataset) <= _MOST_SAMPLES else dataset.take(_spread(len(dataset)))
+
+
+def _spread(count: int) -> npt.NDArray[np.intp]:
+    """Places of at most `_MOST_SAMPLES` samples, spread over `count`."""
+    return np.arange(count) if count <= _MOST_SAMPLES else np.arange(_MOST_SAMPLES) * count // _MOST_SAMPLES
 
 
 def _smoother(few: Dataset, inducing: int) -> Smoother:

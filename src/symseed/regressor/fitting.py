@@ -123,6 +123,7 @@ def _search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
         prepared = prepare(
             fit.plan, dataset, seed=seed, dimensions=dimensions, test=test, errors=fit.data.errors(output)
         )
+        prepared = prepared.with_input_errors(fit.data.input_errors(output))
         selected.append(prepared.data.names)
         watch = _watched([histories[output], *_callbacks(fit)])
         search = TargetSearch(

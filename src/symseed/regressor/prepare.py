@@ -10,7 +10,7 @@ import numpy as np
 
 from symseed.arrays import Floats
 from symseed.assembly import probes
-from symseed.data import Dataset, Noise
+from symseed.data import Dataset, InputErrors, Noise
 from symseed.data.magnitudes import Magnitudes
 from symseed.errors import listed, shown
 from symseed.language import Expression, Library, Row, Writer
@@ -59,6 +59,8 @@ class Prepared:
     """The tokens of the search and a constant."""
     shown_library: Library
     """The tokens of the search and a constant, with variables for the columns of the whole table."""
+    input_errors: InputErrors | None = None
+    """Errors of the columns of the search at all samples; None: there are none."""
     test: Dataset | None = None
     """Samples that are held out from the search, in the user's units; None: there are none."""
 
@@ -71,6 +73,11 @@ class Prepared:
     def data(self) -> Dataset:
         """The samples and columns that the search uses, weighed by their noise."""
         return self.used.data
+
+    @property
+    def used_of_all(self) -> Dataset:
+        """All samples with the columns that the search uses, as the user weighs them."""
+        return self.all.take(self.columns).given
 
     @property
     def writer(self) -> Writer:
@@ -91,6 +98,10 @@ class Prepared:
     def is_sampled(self) -> bool:
         """Whether the search uses some samples of many."""
         return int(np.count_nonzero(self.whole.weights)) > MOST_ROWS
+
+    def with_input_errors(self, errors: InputErrors | None) -> Prepared:
+        """Return the same with the errors of the columns of the whole table."""
+        return self if errors is None else replace(self, input_errors=errors.take(list(self.columns)))
 
     def settings_for(self, *, is_at_once: bool) -> PortfolioSettings:
         """Return the settings of the search; a search that ends at once has no assembly, which takes time."""

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from symseed import show
 from symseed.arrays import Floats
 from symseed.data import frames
-from symseed.errors import DataError, SettingsError, check_between
+from symseed.errors import DataError, SettingsError, check_between, listed
 from symseed.export import parts_text, to_numpy, to_onnx, to_sympy, to_torch
 from symseed.regressor import guesses
 from symseed.regressor.fitting import Fit, Outcome, Screen, chosen_names, search_targets
@@ -144,6 +144,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         best_: the `Equation` that `model_selection` selects, or a list.
         noise_: the noise by which formulas were fitted: a `Noise` with `kind`, `floor`, `share` and `words`, which is a
             sentence; or a list.
+        remarks_: a list of sentences about the residuals of the formula that the fit selected: whether they grow with
+            the value, swing along a column, or have outliers; a list of such lists for several targets.
         stop_reason_: a sentence saying why the search ended, or a list.
         interrupted_: whether Ctrl-C ended it; the formulas are then the best so far.
         run_directory_: the run's folder; None if nothing is written to disk.
@@ -223,6 +225,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight: Any = None,
         *,
         y_err: Any = None,
+        X_err: Any = None,
         X_units: Any = None,
         y_units: Any = None,
     ) -> SymbolicRegressor:
@@ -238,6 +241,9 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             sample_weight: (M,), weight of each sample; 2 is the same as repeating the sample.
             y_err: standard errors of y, of the shape of y or one number for each row; samples are weighed by their
                 inverse squares. Only their ratios matter: the common factor is estimated.
+            X_err: standard errors of columns, by name, as arrays or single numbers: {"x": 0.1}; or an array of the
+                shape of X. They count by effective variance: the error of y is that of `y_err` and, for each column,
+                slope times error. Without `y_err`, the error of y is estimated.
             X_units: a list with a unit for each column, such as "m/s^2", or a mapping by name; None and columns left
                 out are pure numbers. With units, only formulas of the dimension of y are tried; fitted constants have
                 whatever dimension is needed.
@@ -264,6 +270,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             targets=("y",) if targets.ndim == 1 else tuple(f"y{i + 1}" for i in range(targets.shape[1])),
             categories=table.categories,
             y_errors=_errors(y_err, targets.reshape(len(targets), -1).shape),
+            X_errors=_input_errors(X_err, table.values.shape, table.names),
         ).with_units(X_units, y_units)
         generator = check_random_state(self.random_state)
         # A warm start has another seed than the fits before it.
@@ -292,7 +299,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         plan = plan.with_categories(data.categories)
         plan.weights.check(data.names)
-        plan.check_errors(is_given=data.y_errors is not None)
+        plan.check_errors(is_given=data.y_errors is not None or data.X_errors is not None)
         if plan.template is not None:
             plan.template.columns(data.names)  # refuses names that are no column, before a folder is made
         before = self._fronts if self.warm_start and self.__sklearn_is_fitted__() else ()
@@ -385,6 +392,10 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self._is_multiple = data.is_multiple
         reasons = [front.reason.value for front in outcome.fronts]
         self.noise_: Any = self._one_or_list([front.noise for front in outcome.fronts])
+        chosen = [front.equations[front.choice(self.model_selection)].expression for front in self._fronts]
+        self.remarks_: Any = self._one_or_list(
+            [list(data.remarks(i, one, self._fronts[i].noise)) for i, one in enumerate(chosen)]
+        )
         self.stop_reason_: str | list[str] = reasons if data.is_multiple else reasons[0]
         self.interrupted_ = outcome.is_interrupted
         self.run_directory_ = None if folder is None else str(folder)
@@ -670,6 +681,26 @@ def _errors(values: Any, shape: tuple[int, int]) -> Floats | None:
     if errors.shape != shape:
         raise DataError(f"`y_err` must have one value for each value of y, {shape}, but its shape is {errors.shape}.")
     return checked_errors(errors.copy(), "`y_err`")
+
+
+def _input_errors(values: Any, shape: tuple[int, int], names: tuple[str, ...]) -> Floats | None:
+    """Standard errors of the columns, 0 for those that have none."""
+    if values is None:
+        return None
+    if isinstance(values, Mapping):
+        out = np.zeros(shape)
+        for name, errors in values.items():
+            if name not in names:
+                raise DataError(f"`X_err` names `{name}`, but the columns are {listed(names)}.")
+            given = np.full(shape[0], errors) if isinstance(errors, numbers.Real) else errors
+            out[:, names.index(name)] = frames.read_values(given, f"X_err[{name!r}]", shape[0])
+    else:
+        out = frames.read_values(values, "X_err", shape[0]).reshape(shape[0], -1).copy()
+        if out.shape != shape:
+            raise DataError(f"`X_err` must have the shape of X, {shape}, but its shape is {out.shape}.")
+    if out.min() < 0.0:
+        raise DataError(f"`X_err` must be standard errors of at least 0, but it is {out.min()} in one row.")
+    return out
 
 
 def _weights(values: Any, rows: int) -> Floats:

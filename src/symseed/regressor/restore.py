@@ -16,6 +16,7 @@ from symseed.language import Expression, Row
 from symseed.portfolio import Backfitting, Formula, Portfolio
 from symseed.regressor.all_rows import AllRows
 from symseed.regressor.front import Candidate, EquationFront
+from symseed.regressor.own_errors import refitted
 from symseed.regressor.prepare import Prepared
 from symseed.scoring.description import description_lengths
 from symseed.scoring.evaluation import fit_to_convergence
@@ -161,6 +162,8 @@ class Judge:
         """
         if self._all is not None:
             row = self._all.fitted(row, is_thorough=is_thorough, is_late=is_late)
+        own = refitted(self._prepared, row) if self.is_final else None
+        row = row if own is None else own.row
         prepared, unit = self._prepared, self._prepared.units.target
         expression = Expression(prepared.shown_library, row)
         samples = prepared.all
@@ -182,6 +185,8 @@ class Judge:
             if prepared.scaled.ruler is not None:
                 share = float(prepared.scaled.ruler.mean_square(np.array([_mean_loss(data, prediction)]))[0])
         description = self._description(row, searched)
+        if own is not None:
+            share, description = own.mean_square / (unit * unit), own.description
         if not (math.isfinite(share) and math.isfinite(description)):
             return []
         return [Candidate(Formula(expression, share, description), loss, self._test_loss(expression))]

@@ -14,10 +14,11 @@ from safetensors.numpy import load, save
 
 from symseed import files
 from symseed.arrays import Floats
-from symseed.data import Dataset
+from symseed.data import Dataset, InputErrors, Noise
 from symseed.data.noise import weighed
 from symseed.errors import DataError, SettingsError
-from symseed.language.categories import Categories
+from symseed.language import Categories, Expression
+from symseed.scoring.residuals import remarks
 from symseed.scoring.uncertainty import MOST_SAMPLES
 from symseed.search.streams import Stream, derived
 from symseed.space import Dimension, Dimensions
@@ -80,6 +81,8 @@ class RunData:
     """What was read, used and left out of the file; None: the data came from Python."""
     y_errors: Floats | None = None  # (M, K)
     """Standard errors of y; None: they are not known."""
+    X_errors: Floats | None = None  # (M, V)
+    """Standard errors of the columns, 0 where a column has none; None: no column has any."""
     categories: tuple[Categories, ...] = ()
     """The columns that were given as categories; X has a column of 0 and 1 for each value."""
 
@@ -138,10 +141,38 @@ class RunData:
         return {name: "" if text == "1" else text for name, text in texts}
 
     def errors(self, output: int) -> Floats | None:
-        """Return the standard errors of the samples that are fitted; None if they are not known."""
-        if self.y_errors is None:
+        """Return the standard errors of the samples that are fitted, with those of columns; None if there are none."""
+        inputs = self.input_errors(output)
+        if inputs is not None:
+            return inputs.by_curve(self.dataset(output))
+        return None if self.y_errors is None else self.y_errors[self._fitted, output]
+
+    def input_errors(self, output: int) -> InputErrors | None:
+        """Return the errors of the columns of the samples that are fitted; None if no column has any."""
+        if self.X_errors is None:
             return None
-        return self.y_errors[:, output] if self.is_test is None else self.y_errors[~self.is_test, output]
+        rows = self._fitted
+        y_errors = None if self.y_errors is None else self.y_errors[rows, output]
+        return InputErrors.of(self.dataset(output), self.X_errors[rows], y_errors)
+
+    def remarks(self, output: int, expression: Expression, noise: Noise) -> tuple[str, ...]:
+        """Return sentences about the residuals of a formula for a target."""
+        whole, errors = self.dataset(output), self.errors(output)
+        rows = np.arange(0, len(whole), -(-len(whole) // MOST_SAMPLES))
+        some = whole.take(rows)
+        return remarks(
+            expression.evaluate(some.X),
+            some,
+            noise,
+            self._fitted[rows],
+            errors=None if errors is None else errors[rows],
+            constants=len(expression.constant_places),
+        )
+
+    @property
+    def _fitted(self) -> npt.NDArray[np.intp]:
+        """Indices of the samples that are fitted."""
+        return np.arange(len(self.X)) if self.is_test is None else np.flatnonzero(~self.is_test)
 
     def dimensions(self, output: int) -> Dimensions | None:
         """Return the constraint that units put on the formulas of a target; None without units."""
@@ -150,20 +181,17 @@ class RunData:
     def dataset(self, output: int) -> Dataset:
         """Return the samples of one target that are fitted."""
         whole = Dataset.of(self.X, self.y[:, output], self.weights, self.names)
-        return whole if self.is_test is None else whole.take(np.flatnonzero(~self.is_test))
+        return whole if self.is_test is None else whole.take(self._fitted)
 
     def sample(self, output: int) -> tuple[Dataset, int]:
         """Return samples that are fitted, at most `MOST_SAMPLES` drawn with a fixed seed, and how many there are."""
-        counted = np.asarray(self.weights > 0.0)
-        rows = np.flatnonzero(counted if self.is_test is None else counted & ~self.is_test)
+        whole, errors = self.dataset(output), self.errors(output)
+        whole = whole if errors is None else weighed(whole, errors).dataset
+        rows = np.flatnonzero(whole.weights > 0.0)
         count = len(rows)
         if count > MOST_SAMPLES:
             rows = rows[np.sort(np.random.default_rng(0).choice(count, MOST_SAMPLES, replace=False))]
-        weights = self.weights[rows]
-        if self.y_errors is not None:
-            given = Dataset.of(self.X[rows, :1], self.y[rows, output], weights)
-            weights = weighed(given, self.y_errors[rows, output]).dataset.weights
-        return Dataset.of(self.X[rows], self.y[rows, output], weights, self.names), count
+        return whole.take(rows), count
 
     def test(self, output: int) -> Dataset | None:
         """Return the samples of one target that are held out; None if none are."""
@@ -178,6 +206,7 @@ class RunData:
         """Return the numbers as the content of a safetensors file."""
         arrays = {"X": self.X, "y": self.y, "weights": self.weights}
         arrays |= {} if self.y_errors is None else {"y_errors": self.y_errors}
+        arrays |= {} if self.X_errors is None else {"X_errors": self.X_errors}
         return save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
 
     @property
@@ -202,7 +231,7 @@ class RunData:
             DataError: if the file cannot be read, or holds other data.
             KeyError: if the description lacks something.
         """
-        cells = int(described["rows"]) * (len(described["names"]) + 2 * len(described["targets"]) + 1)
+        cells = int(described["rows"]) * (2 * len(described["names"]) + 2 * len(described["targets"]) + 1)
         try:
             content = files.read(path, 8 * cells + _MOST_HEADER)
         except OSError as error:
@@ -227,6 +256,7 @@ class RunData:
             table=TableReport.of_values(described["table"]) if described.get("table") else None,
             categories=categories_of(described),
             y_errors=arrays.get("y_errors"),
+            X_errors=arrays.get("X_errors"),
         )
 
 

@@ -209,7 +209,7 @@ class Plan:
         if is_given and (self.noise is not None or self.loss is not None):
             setting = "loss" if self.noise is None else "noise"
             raise SettingsError(
-                f"Standard errors of y (`y_err`) say what the noise is, and so does `{setting}`, which is "
+                f"Standard errors (`y_err`, `X_err`) say what the noise is, and so does `{setting}`, which is "
                 f"{getattr(self.given, setting)!r}. Leave one of them out."
             )
 

@@ -71,6 +71,10 @@ class ReportContent:
     history: Sequence[Moment] = ()
     """How the selected formula changed."""
     settings: Mapping[str, object] = field(default_factory=dict)
+    noise: str = ""
+    """The noise by which formulas were fitted, as a sentence."""
+    remarks: Sequence[str] = ()
+    """Sentences about the residuals of the selected formula."""
     reason: str = ""
     """Why the search ended, as a sentence."""
     seed: int | None = None
@@ -175,7 +179,7 @@ def _chosen(content: ReportContent) -> str:
         f"<div><dt>{name}</dt><dd>{value}{f' <small>{_text(of)}</small>' if of else ''}</dd></div>"
         for name, value, of in tiles
     )
-    notes = []
+    notes = [_text(remark, 400) for remark in (content.noise, *content.remarks) if remark]
     if content.dataset is not None:
         valued = 0 if measures is None else measures.rows
         if valued < len(content.dataset):

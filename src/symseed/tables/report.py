@@ -15,7 +15,7 @@ _MOST_ROWS = 24
 _WIDEST_NAME = 28
 """Most characters of a column's name in a terminal: chosen by hand."""
 LEFT_OUT = "left out"
-INPUT, TARGET, WEIGHTS = "input", "target", "weights"
+INPUT, TARGET, WEIGHTS, ERRORS = "input", "target", "weights", "errors"
 USABLE = "usable"
 """Role of a column of numbers before columns are selected."""
 
@@ -26,7 +26,7 @@ class ColumnReport:
 
     name: str
     role: str
-    """`input`, `target`, `weights` or `left out`; `usable` before columns are selected."""
+    """`input`, `target`, `weights`, `errors` or `left out`; `usable` before columns are selected."""
     meaning: str
     """What its cells are, in words."""
     notes: tuple[str, ...] = ()
@@ -91,7 +91,7 @@ class TableReport:
 
     def _listed(self) -> tuple[Sequence[ColumnReport], str]:
         """Return the columns that are listed, and a summary of the others."""
-        order = {TARGET: 0, WEIGHTS: 1, INPUT: 2, USABLE: 2, LEFT_OUT: 3}
+        order = {TARGET: 0, ERRORS: 1, WEIGHTS: 1, INPUT: 2, USABLE: 2, LEFT_OUT: 3}
         columns = sorted(self.columns, key=lambda column: order.get(column.role, 4))
         if len(columns) <= _MOST_ROWS:
             return columns, ""
@@ -99,7 +99,11 @@ class TableReport:
         plain = [column for column in columns if column.is_plain]
         shown = [*telling, *plain][: _MOST_ROWS - 1]
         others = [*telling, *plain][_MOST_ROWS - 1 :]
-        roles = [role for role in (TARGET, WEIGHTS, INPUT, USABLE, LEFT_OUT) if any(one.role == role for one in others)]
+        roles = [
+            role
+            for role in (TARGET, ERRORS, WEIGHTS, INPUT, USABLE, LEFT_OUT)
+            if any(one.role == role for one in others)
+        ]
         counts = [f"{sum(one.role == role for one in others):,} more {_many(role)}" for role in roles]
         return sorted(shown, key=lambda column: order.get(column.role, 4)), ", ".join(counts)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from symseed.tables import numerals, source
 from symseed.tables.columns import Column, Meaning, understood
 from symseed.tables.options import MISSING, TableOptions
 from symseed.tables.raw import Raw
-from symseed.tables.report import INPUT, LEFT_OUT, TARGET, USABLE, WEIGHTS, ColumnReport, TableReport
+from symseed.tables.report import ERRORS, INPUT, LEFT_OUT, TARGET, USABLE, WEIGHTS, ColumnReport, TableReport
 
 _CURES = {
     Meaning.TEXT: "Turn it into numbers, or choose another column.",
@@ -43,6 +43,8 @@ class Selection:
     report: TableReport
     categories: tuple[Categories, ...] = ()
     """The inputs that are categories."""
+    errors: Floats = field(default_factory=lambda: np.empty((0, 0)))  # (M, E)
+    """Columns of standard errors."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -128,6 +130,7 @@ class Table:
         inputs: Sequence[str] | None = None,
         drop: Sequence[str] = (),
         weights: str | None = None,
+        errors: Sequence[str] = (),
         missing: str = "drop",
         categories: Sequence[str] = (),
     ) -> Selection:
@@ -138,6 +141,7 @@ class Table:
             inputs: columns that explain them; None: all that hold numbers and are not mostly gaps.
             drop: columns that are not inputs.
             weights: column of weights.
+            errors: columns of standard errors.
             missing: what happens to gaps: `drop` leaves their rows out; `mean` fills those of inputs with the mean of
                 the used rows, and leaves out rows without a target, weight or category; `error` refuses them.
             categories: inputs that are categories, beside columns of text among `inputs`.
@@ -148,14 +152,17 @@ class Table:
         """
         if missing not in MISSING:
             raise SettingsError(f"`missing` must be one of {', '.join(MISSING)}, but it is {missing!r}.")
-        roles = self._roles(targets, inputs, drop, weights, is_lenient=missing != "error")
+        marked = dict.fromkeys(errors, ERRORS) | ({} if weights is None else {weights: WEIGHTS})
+        roles = self._roles(targets, inputs, drop, marked, is_lenient=missing != "error")
         kinds = self._kinds(roles, categories)
         given = tuple(name for name, role in roles.items() if role == INPUT)
         names = tuple(out for name in given for out in (kinds[name].names if name in kinds else (name,)))
         X, y = self.encoded(given, tuple(kinds.values())), self.numbers(targets)
         weight = np.ones(self.rows) if weights is None else self.numbers([weights])[:, 0]
+        error = self.numbers(errors)
         is_kind = np.isin(names, [name for one in kinds.values() for name in one.names])
         needed = np.isfinite(y).all(axis=1) & np.isfinite(weight) & np.isfinite(X[:, is_kind]).all(axis=1)
+        needed &= np.isfinite(error).all(axis=1)
         used = needed if missing == "mean" else needed & np.isfinite(X).all(axis=1)
         if missing == "error" and not used.all():
             raise DataError(self._gaps_refused(roles, int((~used).sum())))
@@ -181,7 +188,7 @@ class Table:
             for one in self.columns
         )
         report = replace(self.report, used=int(used.sum()), columns=reports, notes=tuple(notes))
-        return Selection(X, y, weight, names, tuple(targets), units, report, tuple(kinds.values()))
+        return Selection(X, y, weight, names, tuple(targets), units, report, tuple(kinds.values()), error[used])
 
     def _kinds(self, roles: dict[str, str], categories: Sequence[str]) -> dict[str, Categories]:
         """Return the inputs that are categories: those that are asked for, and inputs that hold text."""
@@ -209,17 +216,17 @@ class Table:
         targets: Sequence[str],
         inputs: Sequence[str] | None,
         drop: Sequence[str],
-        weights: str | None,
+        marked: Mapping[str, str],
         *,
         is_lenient: bool,
     ) -> dict[str, str]:
-        """Return the role of each column that has one."""
-        self.check([*targets, *(inputs or ()), *drop, *(() if weights is None else (weights,))])
+        """Return the role of each column that has one; `marked` are those of columns of weights and errors."""
+        self.check([*targets, *(inputs or ()), *drop, *marked])
         roles = dict.fromkeys(targets, TARGET)
-        if weights is not None:
-            if weights in roles:
-                raise SettingsError(f"`{shown(weights)}` cannot be both target and weights.")
-            roles[weights] = WEIGHTS
+        for name, role in marked.items():
+            if name in roles:
+                raise SettingsError(f"`{shown(name)}` cannot be both target and {role}.")
+            roles[name] = role
         for name in inputs or ():
             if name in roles:
                 raise SettingsError(f"`{shown(name)}` cannot be both {roles[name]} and input.")
