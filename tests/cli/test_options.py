@@ -51,7 +51,8 @@ def config_of(folder: Path) -> dict[str, Any]:
 
 def test_every_option_stands_for_settings_that_there_are() -> None:
     assert {name for option in options.OPTIONS.values() for name in option.settings} <= set(NAMES)
-    assert set(options.OPTIONS) == {"time", "ops", "seed", "test", "method", "maxsize", "template", "loss", "jobs"}
+    names = {"time", "ops", "seed", "test", "method", "maxsize", "template", "loss", "noise", "jobs"}
+    assert set(options.OPTIONS) == names
 
 
 @pytest.mark.parametrize(
@@ -69,6 +70,7 @@ def test_every_option_stands_for_settings_that_there_are() -> None:
         ("maxsize", "12", "maxsize", 12),
         ("template", "f(x) + 2", "template", "f(x) + 2"),
         ("loss", "L1DistLoss()", "loss", "L1DistLoss()"),
+        ("noise", "relative", "noise", "relative"),
         ("jobs", "-1", "n_jobs", -1),
     ],
 )

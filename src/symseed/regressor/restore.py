@@ -18,8 +18,7 @@ from symseed.regressor.all_rows import AllRows
 from symseed.regressor.front import Candidate, EquationFront
 from symseed.regressor.own_errors import refitted
 from symseed.regressor.prepare import Prepared
-from symseed.scoring.description import description_lengths
-from symseed.scoring.evaluation import fit_to_convergence
+from symseed.scoring import description_lengths, fit_to_convergence
 from symseed.search import StopReason
 from symseed.search.budget import IsLate
 

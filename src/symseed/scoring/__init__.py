@@ -30,6 +30,7 @@ __all__ = [
     "evaluate",
     "fit",
     "fit_to_convergence",
+    "fit_to_convergence",
     "predict",
     "shortest",
 ]
