@@ -30,7 +30,6 @@ __all__ = [
     "evaluate",
     "fit",
     "fit_to_convergence",
-    "fit_to_convergence",
     "predict",
     "shortest",
 ]
