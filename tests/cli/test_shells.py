@@ -98,20 +98,37 @@ def test_bash_itself_completes_a_column(folder: Path) -> None:
     assert "_symseed_completion symseed" in rest[0]
 
 
-@pytest.mark.parametrize("words", ["symseed fit data.csv -y ", "symseed show "])
-def test_a_shell_that_asks_does_not_load_what_takes_long(words: str) -> None:
-    code = """
-import sys
+SLOW = {"sklearn", "pandas", "scipy", "sympy", "rich", "joblib"}
+"""Packages that take long to load."""
+RUN = """
+import runpy, sys
 from symseed.cli.main import commands
 try:
-    commands(prog_name="symseed")
+    {}
 except SystemExit:
     pass
 sys.stderr.write(" ".join(sys.modules))
 """
+"""Runs a command, and writes the names of all modules that it loaded."""
+
+
+@pytest.mark.parametrize("words", ["symseed fit data.csv -y ", "symseed show "])
+def test_a_shell_that_asks_does_not_load_what_takes_long(words: str) -> None:
     asked = {"_SYMSEED_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     done = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, env={**os.environ, **asked}
+        [sys.executable, "-c", RUN.format('commands(prog_name="symseed")')],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **asked},
     )
     assert done.stdout
-    assert not {"sklearn", "pandas", "scipy", "sympy", "rich", "joblib"} & set(done.stderr.split())
+    assert not SLOW & set(done.stderr.split())
+
+
+@pytest.mark.parametrize("words", [["--help"], ["fit", "--help"], ["predict", "--help"]])
+def test_help_of_the_package_run_as_a_module_does_not_load_what_takes_long(words: list[str]) -> None:
+    code = RUN.format('runpy.run_module("symseed", run_name="__main__")')
+    done = subprocess.run([sys.executable, "-c", code, *words], check=True, capture_output=True, text=True)
+    assert done.stdout.startswith("Usage: ")
+    assert not SLOW & set(done.stderr.split())

@@ -39,7 +39,7 @@ import notations
 import reference
 from reference import same_bits
 from strategies import NASTY_NAMES, names
-from symseed import Expression, Library, SearchSpace, SettingsError
+from symseed import Expression, Library, SearchSpace, SettingsError, SymbolicRegressor
 from symseed.arrays import Floats
 from symseed.errors import DataError
 from symseed.export import libraries, to_mathml, to_sympy
@@ -816,8 +816,12 @@ def test_operators_of_ones_own_and_constants_that_are_no_numbers_are_refused(not
 
     own = Library((*Library.of([], ["x"]).tokens, Token("bump", TokenKind.OPERATOR, 1, 1, OPERATORS["sin"].code)))
     if notation != "text":
-        with pytest.raises(SettingsError, match=r"`bump` is an operator of your own, which .* cannot express; write"):
+        with pytest.raises(
+            SettingsError, match=r"`bump` is an operator of your own, which .* cannot express; write"
+        ) as found:
             write(Expression(own, Row((1, 0), (np.nan, np.nan))))
+        (method,) = re.findall(r"by `SymbolicRegressor\.(\w+)`", str(found.value))
+        assert hasattr(SymbolicRegressor, method)
     with pytest.raises(SettingsError, match="must be finite numbers, but one of them is nan"):
         write(Expression(Library.of(["const"], 0), Row((0,), (np.nan,))))
 
