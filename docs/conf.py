@@ -18,6 +18,7 @@ html_title = f"symseed {version}"
 html_static_path = ["static"]
 html_css_files = ["symseed.css"]
 html_show_sphinx = False
+html_show_copyright = False
 html_show_sourcelink = False
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]

@@ -123,6 +123,9 @@ def test_a_decimal_is_the_rounded_number_and_not_longer_than_python_writes_it(va
         ("neg(c) + t", "t - c"),
         ("c ^ 0.5 + pow(t, -1.7)", "sqrt(c) + t^-1.7"),
         ("inv(square(c)) * inv(t)", "1/(c^2*t)"),
+        ("-3.0 * tanh(-2.0 * c)", "3*tanh(2*c)"),
+        ("t + sin(neg(c) - t) + cos(-2.0 * c - 1.5)", "t - sin(c + t) + cos(2*c + 1.5)"),
+        ("square(sin(-2.0 * c)) + sin(2.0 - c)", "sin(2*c)^2 + sin(2 - c)"),
     ],
 )
 def test_the_shortest_of_expanded_collected_and_factored_is_shown(text: str, expected: str) -> None:

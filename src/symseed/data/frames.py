@@ -104,6 +104,8 @@ def read_values(values: Any, what: str, rows: int) -> Floats:
 
 def _framed(values: Any) -> Any:
     """Return columns by name, or a table with an Arrow interface, as a frame that narwhals supports."""
+    if isinstance(values, np.ndarray) and values.dtype.names is not None and values.ndim == 1:
+        values = {name: values[name] for name in values.dtype.names}
     if isinstance(values, Mapping) and not hasattr(values, "nnz"):  # a sparse matrix may be a mapping
         import pandas as pd
 

@@ -101,8 +101,7 @@ def shortest(total: Sum, size: Callable[[Sum], int]) -> Sum:
 
     def of_factor(factor: Factor) -> Sum:
         if isinstance(factor, Call):
-            arguments = tuple(shortest(argument, size) for argument in factor.arguments)
-            return _one(Call(factor.name, arguments))
+            return _without_sign(factor.name, tuple(shortest(argument, size) for argument in factor.arguments))
         return shortest(factor, size) if isinstance(factor, Sum) else _one(factor)
 
     terms = [
@@ -111,6 +110,20 @@ def shortest(total: Sum, size: Callable[[Sum], int]) -> Sum:
     ]
     inner = _added(terms)
     return min([inner, *_forms(inner, size)], key=size)
+
+
+def _without_sign(name: str, arguments: tuple[Sum, ...]) -> Sum:
+    """An operator of its arguments; the sign of an argument whose terms are all negative is before it, or left out."""
+    if name not in (*_ODD, *_EVEN) or any(term.coefficient >= 0.0 for term in arguments[0].terms):
+        return _one(Call(name, arguments))
+    opposite = _one(Call(name, (_scaled(arguments[0], -1.0),)))
+    return _scaled(opposite, -1.0) if name in _ODD else opposite
+
+
+_ODD = ("sin", "tan", "tanh", "asin", "atan", "sinh", "asinh", "atanh", "erf", "cbrt", "sign")
+"""Operators f with f(-x) = -f(x)."""
+_EVEN = ("cos", "cosh", "abs", "logabs")
+"""Operators f with f(-x) = f(x)."""
 
 
 # --- Arithmetic ------------------------------------------------------------------------------------------------------

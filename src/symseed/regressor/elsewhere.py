@@ -52,6 +52,10 @@ _INSTEAD: Mapping[str, str] = types.MappingProxyType(
         **dict.fromkeys(("weights", "sample_weights"), "Give the rows' weights to fit, as sample_weight."),
         "uncertainty": "The size of the noise is estimated; give known standard errors to fit, as y_err.",
         "prior": "Use constraints and nested_constraints; SearchSpace takes all those of the paper.",
+        **dict.fromkeys(
+            ("category", "categories", "class_column"),
+            "Name the column in template: const[column] is a constant for each.",
+        ),
         "custom_functions": "Put Python functions among the operators.",
         **dict.fromkeys(
             ("feature_names", "variable_names"), "Formulas use the columns' names of a data frame given to fit."

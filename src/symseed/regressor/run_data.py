@@ -86,6 +86,13 @@ class RunData:
     categories: tuple[Categories, ...] = ()
     """The columns that were given as categories; X has a column of 0 and 1 for each value."""
 
+    def __post_init__(self) -> None:
+        """Make the arrays, which belong to the run, read-only: a dataset then shares them instead of copying them."""
+        for name in ("X", "y", "weights"):
+            array = getattr(self, name).view()
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+
     @property
     def given_names(self) -> tuple[str, ...]:
         """Names of the columns as they were given: one for all columns of 0 and 1 of the same categories."""
