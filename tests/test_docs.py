@@ -217,7 +217,7 @@ def test_a_command_in_a_sentence_exists_with_its_options() -> None:
         for text in re.findall(r"`symseed ([^`]+)`", page.read_text(encoding="utf-8").replace("\n", " ")):
             command: click.Command = commands
             words = shlex.split(text)
-            while words and isinstance(command, click.Group):
+            while words and isinstance(command, click.Group) and not words[0].startswith("--"):
                 command = found(command, words.pop(0))
             options = {name for parameter in command.params for name in parameter.opts}
             assert {word for word in words if word.startswith("--")} <= options, f"{page.name}: `symseed {text}`"

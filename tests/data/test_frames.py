@@ -34,7 +34,7 @@ FRAMES: dict[str, Callable[[], Any]] = {
     "polars": lambda: pl.DataFrame(COLUMNS),
     "polars, decimals": lambda: pl.DataFrame(COLUMNS).with_columns(pl.col("a").cast(pl.Decimal(10, 2))),
     "pyarrow": lambda: pa.table(COLUMNS),
-    "structured array": lambda: np.rec.fromarrays(list(COLUMNS.values()), names=list(COLUMNS)),
+    "structured array": lambda: pd.DataFrame(COLUMNS).to_records(index=False),
     "record batch": lambda: pa.RecordBatch.from_pydict(COLUMNS),
     "stream": Stream,
     "columns by name": lambda: COLUMNS,
