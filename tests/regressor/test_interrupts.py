@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symseed import SymbolicRegressor
+from symseed import StopReason, SymbolicRegressor
 from symseed.regressor.restore import Judge, Restorer
 from symseed.regressor.run import Run
+from symseed.regressor.target import Progress
 from symseed.signals import Held, Termination
 
 rng = np.random.default_rng(2)
@@ -51,6 +52,26 @@ def test_ctrl_c_while_the_front_is_judged_keeps_what_was_found(
     assert 1 <= len(formulas(model)) <= len(whole)
     assert set(formulas(model)) <= set(whole)
     assert np.isfinite(model.predict(X)).all()
+
+
+def test_ctrl_c_while_a_front_on_the_way_is_judged_ends_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = Judge.candidates
+    seen: list[int] = []
+
+    def interrupted(self: Judge, *args: Any) -> Any:
+        monkeypatch.setattr(Judge, "candidates", judge)
+        raise KeyboardInterrupt
+
+    def watch(progress: Progress) -> None:
+        seen.append(progress.turn.index)
+
+    monkeypatch.setattr(Judge, "candidates", interrupted)
+    model = SymbolicRegressor(**SMALL, max_evals=8_000, output_directory=tmp_path, callback=watch).fit(X, Y)
+    assert model.interrupted_
+    assert model.stop_reason_ == StopReason.INTERRUPTED.value
+    assert len(seen) <= 2, "the search went on"
 
 
 def test_a_run_whose_front_was_interrupted_goes_on_to_the_whole_front(

@@ -71,6 +71,8 @@ class Restorer:
                 candidates += self._restored(row, judge, is_late, is_choice=row is rows[0])
                 done += 1
         except KeyboardInterrupt:
+            if reason is StopReason.NOT_ENDED:
+                raise  # It ends the search, which then judges its front again.
             # With many samples each formula takes a while. A second Ctrl-C stops at once.
             reason = StopReason.INTERRUPTED
             candidates = candidates or self._restored(rows[0], judge, is_late, is_choice=True)
