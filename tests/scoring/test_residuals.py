@@ -37,8 +37,8 @@ def test_residuals_that_grow_are_remarked_on_with_the_cure() -> None:
     assert "larger where the value is small" in told(3.0 / TRUTH**2 * DRAWS)
 
 
-def test_slow_swings_name_their_column() -> None:
-    assert "swing slowly along `time`" in told(np.sin(X / 3.0))
+def test_slow_waves_name_their_column() -> None:
+    assert "form slow waves along `time`" in told(np.sin(X / 3.0))
 
 
 def test_outliers_are_counted_and_their_rows_named() -> None:

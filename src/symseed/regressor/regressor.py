@@ -145,7 +145,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         noise_: the noise by which formulas were fitted: a `Noise` with `kind`, `floor`, `share` and `words`, which is a
             sentence; or a list.
         remarks_: a list of sentences about the residuals of the formula that the fit selected: whether they grow with
-            the value, swing along a column, or have outliers; a list of such lists for several targets.
+            the value, form waves along a column, or have outliers; a list of such lists for several targets.
         stop_reason_: a sentence saying why the search ended, or a list.
         interrupted_: whether Ctrl-C ended it; the formulas are then the best so far.
         run_directory_: the run's folder; None if nothing is written to disk.

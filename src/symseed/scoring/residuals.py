@@ -1,4 +1,4 @@
-"""Remarks on residuals: growth with the value, slow swings along a column, and outliers, in words.
+"""Remarks on residuals: growth with the value, slow waves along a column, and outliers, in words.
 
 Each is a test by ranks or signs that assumes no distribution: Spearman's correlation of sizes, and the number of runs
 of one sign (Wald & Wolfowitz 1940). Limits are strict, because several tests are made of every fit.
@@ -93,7 +93,7 @@ def _waves(scaled: Floats, columns: Mapping[str, Floats]) -> str:
         return ""
     some = ", ".join(names[:_MOST_NAMED])
     return (
-        f"The residuals swing slowly along {some}: the formula misses a part, or neighbouring measurements have a "
+        f"The residuals form slow waves along {some}: the formula misses a part, or neighbouring measurements have a "
         "common error."
     )
 
