@@ -12,6 +12,7 @@ import importlib.resources
 import io
 import json
 import math
+import re
 import statistics
 import types
 from collections.abc import Iterable, Mapping, Sequence
@@ -64,6 +65,8 @@ _CSV_HEADER = (
     "cpu_seconds",
     "paper",
 )
+_FIGURES = re.compile(r"\W*(\d.*)?")
+"""A cell without words before its first digit."""
 _Z = statistics.NormalDist().inv_cdf(0.975)
 """Standard deviations of a 95 % interval, to each side."""
 
@@ -491,7 +494,9 @@ def _aligned(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
 
 
 def piped(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown whose cells are taken as they are, the first two columns to the left."""
-    rule = ["---" if index < 2 else "---:" for index in range(len(header))]
-    escaped = [map(for_markdown, line) for line in lines]
+    """Return a table in Markdown whose cells are taken as they are, figures after the first column to the right."""
+    table = [tuple(line) for line in lines]
+    figures = [all(map(_FIGURES.fullmatch, column)) for column in zip(*table, strict=True)] or [True] * len(header)
+    rule = ["---:" if index and is_figures else "---" for index, is_figures in enumerate(figures)]
+    escaped = [map(for_markdown, line) for line in table]
     return "".join(f"| {' | '.join(line)} |\n" for line in [header, rule, *escaped])
