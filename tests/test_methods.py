@@ -18,6 +18,7 @@ from symseed.search.policy import Lesson, LSTMPolicy, PolicySettings
 from symseed.search.search import SearchSettings, run
 from symseed.search.training import OffPolicy, QueueTrainer, corrected
 from symseed.space.constraints import PAPER
+from symseed.structure import Kind
 
 STEPS = 3
 PROBLEM = benchmarks.get("Nguyen-7")
@@ -137,13 +138,19 @@ def test_each_part_of_the_default_is_a_setting_and_has_a_method_without_it() -> 
     assert changed["blocks"] == replace(whole, assembly=replace(whole.assembly, blocks=False))
     assert changed["probes"] == replace(whole, assembly=replace(whole.assembly, probes=False))
     assert changed["plain-numbers"] == replace(whole, simple_numbers=False)
+    assert whole.structure is not None
+    assert changed["structure"] == replace(whole, structure=None)
+    for kind in Kind:
+        assert changed[f"{kind.value}-moves"] == replace(
+            whole, structure=replace(whole.structure, kinds=tuple(other for other in Kind if other is not kind))
+        )
     rest = ("completion", "fitted-constants", "late-tracks", "policy")
     assert all(replace(changed[name], tracks=whole.tracks) == whole for name in rest)
     assert all(track.settings.completion is None for track in changed["completion"].tracks)
     assert not any(track.constants for track in changed["fitted-constants"].tracks)
     assert changed["late-tracks"].tracks == tuple(track for track in whole.tracks if track.first_turn == 1)
     assert all(track.settings.policy is None for track in changed["policy"].tracks)
-    assert len(without) == 8
+    assert len(without) == 13
 
 
 @pytest.mark.parametrize("name", [name for name, method in methods.METHODS.items() if method.portfolio is None])

@@ -32,6 +32,7 @@ from symseed.search.variation import VariationSettings
 from symseed.space.constraints import PAPER, Constraint, NeedsInput, NoLoneConstants
 from symseed.space.priors import SoftLength
 from symseed.space.space import SearchSpace
+from symseed.structure import Kind, StructureSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +249,8 @@ def _default(plus: SearchSettings) -> list[Method]:
         numbers=(1.0,),
         first_turn=5,
     )
-    whole = PortfolioSettings((plain, fitted, ones, replace(ones, is_scaled=True)))
+    tracks = (plain, fitted, ones, replace(ones, is_scaled=True))
+    whole = PortfolioSettings(tracks, structure=StructureSettings())
     budget = Budget(20_000_000, 60.0)
     return [
         Method(
@@ -265,10 +267,19 @@ def _default(plus: SearchSettings) -> list[Method]:
     ]
 
 
+_MOVES = {
+    Kind.FUSE: "combinations of two columns",
+    Kind.PEEL: "factors and terms that come off the target",
+    Kind.DROP: "fewer columns without a replacement",
+    Kind.TURN: "logarithms, reciprocals and squares of the target",
+}
+"""Moves of the search for structure in words, by kind."""
+
+
 def _without_a_part(whole: PortfolioSettings) -> dict[str, tuple[str, PortfolioSettings]]:
     """The default without each of its parts: by name, what is missing in words, and the settings."""
     plain, fitted, *late = tracks = whole.tracks
-    assembly = AssemblySettings()
+    assembly, structure = AssemblySettings(), StructureSettings()
     uncompleted = replace(plain, settings=replace(plain.settings, completion=None))
     unguided = tuple(
         replace(track, settings=replace(track.settings, policy=None, seeds=Seeds.RANDOM)) for track in tracks
@@ -287,6 +298,14 @@ def _without_a_part(whole: PortfolioSettings) -> dict[str, tuple[str, PortfolioS
             "tests of the data for symmetry, sums and products",
             replace(whole, assembly=replace(assembly, probes=False)),
         ),
+        "structure": ("the search for structure by evidence", replace(whole, structure=None)),
+        **{
+            f"{kind.value}-moves": (
+                f"moves to {words} in the search for structure",
+                replace(whole, structure=replace(structure, kinds=tuple(other for other in Kind if other is not kind))),
+            )
+            for kind, words in _MOVES.items()
+        },
         "plain-numbers": (
             "the replacement of constants by simple numbers such as 2 or 1/3",
             replace(whole, simple_numbers=False),

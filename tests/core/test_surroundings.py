@@ -71,6 +71,13 @@ table = Dataset.of(data["two columns X"], data["two columns y"])
 assembler = Assembler(Writer(library), table, few, is_enlarged=True)
 out["assembly"] = repr([(part.ids, part.constants) for part in (*assembler.first(), *assembler.split())])
 
+# Evidence, by Gaussian processes.
+from symseed.structure import StructureSettings, find
+ratio = Dataset.of(table.X, table.X[:, 0] / table.X[:, 1] + 0.01 * data["many"][:40])
+sought = find(ratio, Writer(library), StructureSettings(rows=40, more_rows=40, scored_rows=30), seed=0)
+assert sought.candidates
+out["structure"] = repr(sought)
+
 # A loss beside squares, powers, and arguments far outside of what vectors take.
 model_X = data["noisy X"]
 model = SymbolicRegressor(**settings(500), loss="logcosh", binary_operators=["+", "*", "^"])

@@ -7,7 +7,7 @@ import csv
 import platform
 import shutil
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +77,7 @@ def report(folder: Path, output: str | None) -> None:
             units=data.units_of(place),
             table=data.table,
             history=opened.log.history(place),
+            structure=[str(finding) for finding in opened.log.structure(place)[:1]],
             settings=settings_text.to_values(opened.settings),
             reason=front.reason.value,
             seed=opened.seed,
@@ -142,18 +143,28 @@ def print_fronts(model: SymbolicRegressor, data: RunData, *, as_json: bool) -> N
     """Print the front of every target, and the folder of the run; JSON also has the report on the table."""
     rule = model.model_selection
     selected = model.selected_features_ if data.is_multiple else [model.selected_features_]
+    structures = model.structure_ if data.is_multiple else [model.structure_]
     if as_json:
         parts = model.parts() if data.is_multiple else [model.parts()]
         records = [
-            {**_record(target, front, rule), "columns": names, **({"parts": own} if own else {})}
-            for target, front, names, own in zip(data.targets, model.fronts, selected, parts, strict=True)
+            {
+                **_record(target, front, rule),
+                "columns": names,
+                **({"parts": own} if own else {}),
+                **({"structure": [asdict(finding) for finding in structure]} if structure else {}),
+            }
+            for target, front, names, own, structure in zip(
+                data.targets, model.fronts, selected, parts, structures, strict=True
+            )
         ]
         table = {} if data.table is None else {"table": data.table.values()}
         click.echo(files.json_text({"run_directory": model.run_directory_, "targets": records, **table}))
         return
     width = shutil.get_terminal_size().columns if next_step.is_terminal() else None
     remarks = model.remarks_ if data.is_multiple else [model.remarks_]
-    for target, front, names, own in zip(data.targets, model.fronts, selected, remarks, strict=True):
+    for target, front, names, own, structure in zip(
+        data.targets, model.fronts, selected, remarks, structures, strict=True
+    ):
         click.echo(for_terminal(front.text(rule, width)))
         formula = f"{target} = {front.equations[front.choice(rule)]}"
         click.echo(for_terminal("\n".join(front_text.wrapped(formula, width))))
@@ -161,6 +172,8 @@ def print_fronts(model: SymbolicRegressor, data: RunData, *, as_json: bool) -> N
             click.echo(for_terminal("\n".join(front_text.wrapped(front.noise.words, width))))
         for remark in own:
             click.echo(for_terminal("\n".join(front_text.wrapped(remark, width))))
+        for finding in structure[:1]:
+            click.echo(for_terminal("\n".join(front_text.wrapped(f"By evidence, {finding}.", width))))
         if len(names) < len(data.names):
             click.echo(for_terminal(f"The search used {len(names)} of {len(data.names)} columns: {listed(names)}."))
     for parts in model.parts() if data.is_multiple else [model.parts()]:

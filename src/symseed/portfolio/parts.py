@@ -210,6 +210,7 @@ class PartSearch:
             known=[Expression(self._writer.library, row) for row in back],
             threads=settings.threads,
             tell=tell,
+            units=self._units,
         )
         self.charged = 0
         """Number of formulas tried so far."""

@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from symseed.data.dataset import Dataset
+from symseed.errors import DataError
 from symseed.language.expression import Expression
 from symseed.language.row import Row
 from symseed.language.tokens import TokenKind
@@ -21,6 +22,9 @@ from symseed.scoring.evaluation import evaluate
 
 SOLVED_NMSE = 1e-20
 """Normalised mean squared error at which a formula with few fitted constants is the answer: float64 rounding."""
+
+LARGEST_TARGET = 1e140
+"""Largest value of y, and one over the smallest spread of y: squares of errors must be finite and not 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,3 +284,13 @@ def _order(formula: Formula) -> tuple[object, ...]:
     """Order formulas of equal values, so that what is kept does not depend on the order in which they are added."""
     row = formula.expression.row
     return row.ids, tuple(value for value in row.constants if not math.isnan(value))
+
+
+def check_target(dataset: Dataset) -> None:
+    """Refuse a target whose squares are not numbers."""
+    largest = float(np.abs(dataset.y).max())
+    if largest > LARGEST_TARGET or 0.0 < dataset.deviation < 1.0 / LARGEST_TARGET:
+        raise DataError(
+            f"`y` must be at most {LARGEST_TARGET:g} and spread by at least {1.0 / LARGEST_TARGET:g}, so that "
+            f"squares are numbers, but it goes up to {largest:g} and spreads by {dataset.deviation:g}. Scale it."
+        )

@@ -19,15 +19,15 @@ import numpy as np
 
 from symseed.assembly import Assembler, fitted, mean, relevance
 from symseed.data import Dataset
-from symseed.errors import DataError
+from symseed.data.magnitudes import Magnitudes
 from symseed.language import Expression, Library, Row, Writer
 from symseed.portfolio.intake import Intake, IntakeSettings
-from symseed.portfolio.pool import Formula, best_of_each_size
+from symseed.portfolio.pool import Formula, best_of_each_size, check_target
 from symseed.portfolio.progress import Activity, Stage, Turn, announcer
-from symseed.portfolio.record import TurnRecord
+from symseed.portfolio.reduced import ReducedSearch
 from symseed.portfolio.settings import PortfolioSettings
 from symseed.portfolio.states import PortfolioState
-from symseed.portfolio.track import TrackContext, Tracks
+from symseed.portfolio.track import Counts, TrackContext, Tracks
 from symseed.search import Budget, Part, StopReason, Timer
 
 RESERVE = 0.1
@@ -37,8 +37,6 @@ MOST_RESERVE = 1.0
 FURTHER = 4
 """Turns of the search for a shorter formula, where the selected one fits to rounding but is not certainly a law. The
 enlarged assembly after turn 4 is among them."""
-LARGEST_TARGET = 1e140
-"""Largest value of y, and one over the smallest spread of y: squares of errors must be finite and not 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +77,7 @@ class Portfolio:
         threads: int = 1,
         begin: PortfolioState | None = None,
         tell: Callable[[Activity], None] | None = None,
+        units: Magnitudes | None = None,
     ) -> None:
         """Prepare the searches.
 
@@ -88,9 +87,10 @@ class Portfolio:
             threads: number of threads that score. The answer does not depend on it.
             begin: state to resume from; the other arguments must be those of the portfolio that gave it.
             tell: called whenever the portfolio begins another activity.
+            units: by which the user's data were divided, since structure is sought in the user's units; None: by 1.
         """
         dataset = dataset.counted()
-        _check_target(dataset)
+        check_target(dataset)
         self._dataset, self._settings, self._known, self._patience = dataset, settings, known, patience
         self._timer = Timer(budget, before=0.0 if begin is None else begin.seconds)
         self.begins = announcer(tell, self._timer, lambda: self._charged)
@@ -98,20 +98,21 @@ class Portfolio:
         # The most relevant variables come first, because assembly considers only a limited number.
         order = np.argsort(-relevance(dataset), kind="stable")
         whole = Writer(library.with_constant())
-        self._writer = whole.of_columns([int(column) for column in order if column in whole.columns])
         context = TrackContext(
             library=library,
-            writer=self._writer,
+            writer=whole.of_columns([int(column) for column in order if column in whole.columns]),
             sample=dataset.sampled(settings.samples, seed),
             constraints=settings.constraints,
             timer=self._timer.limited(budget.less(RESERVE, MOST_RESERVE)),
             threads=threads,
-            record=TurnRecord(),
         )
         states = None if begin is None else begin.tracks
         self.tracks = Tracks(settings.possible_tracks(library), context, seed=seed, begin=states)
+        plain = Magnitudes((1.0,) * dataset.X.shape[1], 1.0)
+        self.reduced = ReducedSearch(Portfolio, context, dataset, settings, units=units or plain, seed=seed)
+        """The search of a reduced problem, which begins in a turn."""
         self._intake = Intake(
-            self._writer,
+            context.writer,
             dataset,
             self._timer,
             context.record,
@@ -137,16 +138,16 @@ class Portfolio:
 
         This is fast. Returns turn 0 so far; `turns` continues from there.
         """
-        self._record.begin()
+        self.tracks.common.record.begin()
         constant = mean(self._writer, self._dataset)
-        self._record.found([constant], Part.MEAN)
+        self.tracks.common.record.found([constant], Part.MEAN)
         if self._settings.constants:
             self._intake.keep([constant])
         self._intake.pool.fall_back_on(constant)
         known = self._known_rows
         if known:
             rows = fitted(self._writer.population(known), self._dataset).rows
-            self._intake.pool.add(self._record.found(rows, Part.KNOWN))
+            self._intake.pool.add(self.tracks.common.record.found(rows, Part.KNOWN))
         self._intake.begin()
         return self._turn(0, None)
 
@@ -168,7 +169,7 @@ class Portfolio:
             if reason is None and self._patience is not None and self._unchanged >= self._patience:
                 reason = StopReason.PATIENCE
             if reason is None and index % self._settings.epoch == 0:
-                self._state = self._end_epoch(index)
+                self._state = self.end_epoch(index)
             if reason is not None:
                 self.finish()
             yield self._turn(index, reason)
@@ -193,6 +194,7 @@ class Portfolio:
         """Take in, and return, the best formulas that the searches have found; note the best of each length."""
         ranked = self.tracks.ranked()
         found = [formula.expression.row for formulas in ranked for formula in formulas[: self._settings.parts]]
+        found += self.tracks.common.record.found(self.reduced.rows(self._settings.parts), Part.STRUCTURE)
         self._intake.take(found)
         self._intake.note(best_of_each_size(itertools.chain.from_iterable(ranked)))
         return found
@@ -202,28 +204,28 @@ class Portfolio:
         self._intake.note(best_of_each_size(itertools.chain.from_iterable(self.tracks.ranked())))
         self._intake.fit_front()
 
-    def is_late(self) -> bool:
-        """Return whether the time is up."""
-        return self._timer.is_late()
-
     # --- Turns -------------------------------------------------------------------------------------------------------
 
     def _take_turn(self, index: int) -> None:
         if index == 0:
             if self.best is None:
                 self.begin()
-            self._intake.take(self._record.found(self._known_rows, Part.KNOWN))
+            self._intake.take(self.tracks.common.record.found(self._known_rows, Part.KNOWN))
             self._assembler = self._assembler_of(is_enlarged=False)
             if self._assembler is not None:
                 made = self._assembler.first() or self._assembler.polynomials()
-                self._intake.take(self._record.found(made, Part.ASSEMBLY))
+                self._intake.take(self.tracks.common.record.found(made, Part.ASSEMBLY))
             return
-        self._record.begin()
+        self.tracks.common.record.begin()
+        if index == self._settings.structured:
+            self.begins(Stage.ASSEMBLING)
+            self.reduced.start(None)
+        self._reduce()
         for track in self.tracks:
-            self.begins(Stage.SEARCHING)
-            self._intake.take(track.turn(index, self._is_spent))
             if self._is_over() is not None:
                 break
+            self.begins(Stage.SEARCHING)
+            self._intake.take(track.turn(index, self._is_spent))
         is_over = self._is_over() is not None
         if is_over or index % self._settings.every == 0:
             found = self.gather()
@@ -233,6 +235,12 @@ class Portfolio:
         if index == self._settings.enlarged and self._is_over() is None:
             self._enlarge()
 
+    def _reduce(self) -> None:
+        """Give the search of the reduced problem a turn."""
+        self.begins(Stage.SEARCHING)
+        own = self.reduced.counts.charged
+        self._intake.take(self.tracks.common.record.found(self.reduced.turn(self._charged - own), Part.STRUCTURE))
+
     def _go_on(self, begin: PortfolioState) -> None:
         """Take in the formulas of a state."""
         self._intake.charged, self._unchanged = begin.charged, begin.unchanged
@@ -240,6 +248,8 @@ class Portfolio:
         number = self._intake.possible([begin.number]) if self._settings.constants else []
         self._intake.pool.add([*begin.formulas, *number])
         self._intake.note(begin.noted)
+        if begin.turn >= self._settings.structured:
+            self.reduced.start(begin.reduced)
         self._assembler = self._assembler_of(begin.turn >= self._settings.enlarged)
 
     def _assembler_of(self, is_enlarged: bool) -> Assembler | None:
@@ -257,18 +267,19 @@ class Portfolio:
             self.begins(Stage.ASSEMBLING)
             best = [formula.expression.row for formula in self._intake.pool.shortest(self._settings.parts)]
             made = self._assembler.next([*best, *found[: self._settings.parts]])
-            self._intake.take(self._record.found(made, Part.ASSEMBLY))
+            self._intake.take(self.tracks.common.record.found(made, Part.ASSEMBLY))
 
     def _enlarge(self) -> None:
         """Assemble from more sub-expressions, and from the parts of sums and products detected in the data."""
         self._assembler = self._assembler_of(is_enlarged=True)
         if self._assembler is not None:
-            self._intake.take(self._record.found(self._assembler.first(), Part.ASSEMBLY))
+            self._intake.take(self.tracks.common.record.found(self._assembler.first(), Part.ASSEMBLY))
             if self._is_over() is None:
                 self.begins(Stage.ASSEMBLING)
-                self._intake.take(self._record.found(self._assembler.split(), Part.ASSEMBLY))
+                self._intake.take(self.tracks.common.record.found(self._assembler.split(), Part.ASSEMBLY))
 
-    def _end_epoch(self, index: int) -> PortfolioState:
+    def end_epoch(self, index: int) -> PortfolioState:
+        """End an epoch after a turn: restart all searches from their state, and return it."""
         return PortfolioState(
             turn=index,
             unchanged=self._unchanged,
@@ -278,6 +289,7 @@ class Portfolio:
             noted=self._intake.pool.noted,
             number=self._intake.pool.number,
             tracks=self.tracks.next_epoch(),
+            reduced=self.reduced.end_epoch(),
         )
 
     # --- When it is over ---------------------------------------------------------------------------------------------
@@ -300,34 +312,36 @@ class Portfolio:
         return self._intake.possible([row for row in map(self._writer.row, self._known) if row is not None])
 
     @property
-    def _charged(self) -> int:
-        return self._intake.charged + self.tracks.charged
+    def counts(self) -> Counts:
+        """Numbers of expressions so far."""
+        made, reduced = self._intake.charged, self.reduced.counts
+        return Counts(
+            made + self.tracks.charged + reduced.charged,
+            made + self.tracks.evaluated + reduced.evaluated,
+            made + self.tracks.unique + reduced.unique,
+        )
 
     @property
-    def _record(self) -> TurnRecord:
-        return self.tracks.common.record
+    def _charged(self) -> int:
+        return self.counts.charged
+
+    @property
+    def _writer(self) -> Writer:
+        return self.tracks.common.writer
 
     def _turn(self, index: int, reason: StopReason | None) -> Turn:
         assert self.best is not None, "the mean of y was added first"
+        counts = self.counts
         return Turn(
             index=index,
             best=self.best,
             unchanged=self._unchanged,
-            charged=self._charged,
-            evaluated=self._intake.charged + self.tracks.evaluated,
-            unique=self._intake.charged + self.tracks.unique,
+            charged=counts.charged,
+            evaluated=counts.evaluated,
+            unique=counts.unique,
             completion=self.tracks.completion,
             seconds=self._timer.elapsed,
             reason=reason,
-            found_by=None if self._unchanged else self._record.finder(self.best.expression.row),
-            learning=self._record.learning,
-        )
-
-
-def _check_target(dataset: Dataset) -> None:
-    largest = float(np.abs(dataset.y).max())
-    if largest > LARGEST_TARGET or 0.0 < dataset.deviation < 1.0 / LARGEST_TARGET:
-        raise DataError(
-            f"`y` must be at most {LARGEST_TARGET:g} and spread by at least {1.0 / LARGEST_TARGET:g}, so that "
-            f"squares are numbers, but it goes up to {largest:g} and spreads by {dataset.deviation:g}. Scale it."
+            found_by=None if self._unchanged else self.tracks.common.record.finder(self.best.expression.row),
+            learning=self.tracks.common.record.learning,
         )

@@ -12,6 +12,7 @@ from symseed.language import Library, Writer
 from symseed.portfolio.track import Track
 from symseed.search import changes as named
 from symseed.space import Constraint, Dimensions
+from symseed.structure import StructureSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,10 @@ class PortfolioSettings:
     tracks: tuple[Track, ...]
     assembly: AssemblySettings | None = field(default_factory=AssemblySettings)
     """None: no assembly, searches only."""
+    structure: StructureSettings | None = None
+    """None: the data are not reduced to fewer columns first."""
+    structured: int = 1
+    """Turn in which the structure of the data is found, before its searches; data that need no search are solved."""
     every: int = 2
     """Number of turns between two intakes of the formulas that the searches found.
 
@@ -47,16 +52,18 @@ class PortfolioSettings:
         """Refuse what cannot run."""
         if not self.tracks:
             raise SettingsError("A portfolio needs at least one track, but there is none.")
-        for name in ("every", "enlarged", "parts", "simplified", "epoch"):
+        for name in ("structured", "every", "enlarged", "parts", "simplified", "epoch"):
             check_at_least(name, getattr(self, name), 1, of="a portfolio")
         if self.samples is not None:
             check_at_least("samples", self.samples, 1, of="a portfolio")
         if not self.constants and (
-            self.assembly is not None or any(track.constants or track.is_scaled for track in self.tracks)
+            self.assembly is not None
+            or self.structure is not None
+            or any(track.constants or track.is_scaled for track in self.tracks)
         ):
             raise SettingsError(
-                "A portfolio without fitted constants has no assembly, and no track with constants or of scaled "
-                "formulas, but this one has. Use `without_constants`."
+                "A portfolio without fitted constants has no assembly, no search for structure, and no track with "
+                "constants or of scaled formulas, but this one has. Use `without_constants`."
             )
 
     def with_max_length(self, longest: int) -> PortfolioSettings:
@@ -97,7 +104,7 @@ class PortfolioSettings:
         """
         plain = tuple(track for track in self.tracks if not track.constants and not track.is_scaled)
         every = tuple(replace(track, constants=False, is_scaled=False) for track in self.tracks)
-        return replace(self, constants=False, assembly=None, tracks=plain or every)
+        return replace(self, constants=False, assembly=None, structure=None, tracks=plain or every)
 
     def possible_tracks(self, library: Library) -> list[tuple[int, Track]]:
         """Return the tracks that can run, with their indices.

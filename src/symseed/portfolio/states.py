@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -13,6 +13,7 @@ from symseed.completion.completer import CompletionCounts
 from symseed.language.library import Library
 from symseed.language.population import Population
 from symseed.language.row import Row
+from symseed.language.tokens import TokenKind
 from symseed.portfolio.settings import PortfolioSettings
 from symseed.portfolio.track import Track, TrackState
 from symseed.scoring.task import Scored
@@ -44,6 +45,28 @@ class PortfolioState:
     number: Row
     """The best constant formula."""
     tracks: tuple[TrackState, ...]
+    reduced: ReducedState | None = None
+    """The search of the reduced problem; None before it begins, and where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReducedState:
+    """The search of a reduced problem between two epochs; the problem itself is found again from the data."""
+
+    columns: int
+    """Number of columns of the reduced problem."""
+    places: tuple[int, ...]
+    """Indices of its tracks among those of the method."""
+    state: PortfolioState
+    is_over: bool
+    """Whether the search has ended."""
+
+
+def reduced_library(library: Library, columns: int) -> Library:
+    """Return the tokens of a reduced problem: a variable for each column, and all but the variables of a library."""
+    names = [f"u{place + 1}" for place in range(columns)]
+    others = [token for token in library.tokens if token.kind is not TokenKind.VARIABLE]
+    return Library((*Library.of([], names).tokens, *others))
 
 
 def pack(state: PortfolioState, library: Library) -> tuple[Arrays, dict[str, Any]]:
@@ -51,6 +74,16 @@ def pack(state: PortfolioState, library: Library) -> tuple[Arrays, dict[str, Any
     arrays: Arrays = {}
     formulas = Population.of_rows(library.with_constant(), [*state.noted, *state.formulas, state.number])
     _put(arrays, "formulas", formulas.to_arrays())
+    reduced = None
+    if state.reduced is not None:
+        own, values = pack(state.reduced.state, reduced_library(library, state.reduced.columns))
+        _put(arrays, "reduced", own)
+        reduced = {
+            "columns": state.reduced.columns,
+            "places": list(state.reduced.places),
+            "is_over": state.reduced.is_over,
+            "state": values,
+        }
     return arrays, {
         "turn": state.turn,
         "unchanged": state.unchanged,
@@ -58,6 +91,7 @@ def pack(state: PortfolioState, library: Library) -> tuple[Arrays, dict[str, Any
         "charged": state.charged,
         "noted": len(state.noted),
         "tracks": [_packed(arrays, f"track{i}", track) for i, track in enumerate(state.tracks)],
+        "reduced": reduced,
     }
 
 
@@ -69,9 +103,20 @@ def unpack(
     Raises:
         Exception: of any kind, if the state is damaged or belongs to another portfolio.
     """
+    return _state_of(arrays, values, library, settings, [place for place, _ in settings.possible_tracks(library)])
+
+
+def _state_of(
+    arrays: Mapping[str, npt.NDArray[Any]],
+    values: Mapping[str, Any],
+    library: Library,
+    settings: PortfolioSettings,
+    places: Sequence[int],
+) -> PortfolioState:
+    """The state of a portfolio with the tracks at some places of the settings."""
     rows = Population.from_arrays(_below(arrays, "formulas"), library.with_constant()).rows
-    noted = int(values["noted"])
-    pairs = zip(settings.possible_tracks(library), values["tracks"], strict=True)
+    noted, reduced = int(values["noted"]), values.get("reduced")
+    pairs = zip([settings.tracks[place] for place in places], values["tracks"], strict=True)
     return PortfolioState(
         turn=int(values["turn"]),
         unchanged=int(values["unchanged"]),
@@ -82,9 +127,18 @@ def unpack(
         number=rows[-1],
         tracks=tuple(
             _unpacked(_below(arrays, f"track{i}"), packed, track, track.library(library))
-            for i, ((_, track), packed) in enumerate(pairs)
+            for i, (track, packed) in enumerate(pairs)
         ),
+        reduced=None if reduced is None else _reduced_of(_below(arrays, "reduced"), reduced, library, settings),
     )
+
+
+def _reduced_of(
+    arrays: Arrays, values: Mapping[str, Any], library: Library, settings: PortfolioSettings
+) -> ReducedState:
+    columns, places = int(values["columns"]), tuple(map(int, values["places"]))
+    state = _state_of(arrays, values["state"], reduced_library(library, columns), settings, places)
+    return ReducedState(columns, places, state, bool(values["is_over"]))
 
 
 def _packed(arrays: Arrays, name: str, track: TrackState) -> dict[str, Any] | None:

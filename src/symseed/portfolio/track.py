@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from symseed.completion import CompletionCounts
 from symseed.data import Dataset
@@ -54,6 +54,17 @@ class Track:
 
 
 @dataclass(frozen=True, slots=True)
+class Counts:
+    """Numbers of expressions."""
+
+    charged: int = 0
+    """That count against the budget."""
+    evaluated: int = 0
+    unique: int = 0
+    """Different ones that were evaluated."""
+
+
+@dataclass(frozen=True, slots=True)
 class TrackState:
     """State of a track between two epochs."""
 
@@ -79,7 +90,7 @@ class TrackContext:
     """The budget of all tracks together."""
     threads: int
     """Number of threads that score."""
-    record: TurnRecord
+    record: TurnRecord = field(default_factory=TurnRecord)
     """Records the turn under way."""
 
     @property

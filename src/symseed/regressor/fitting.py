@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Protocol
 
-from symseed.export import to_text
 from symseed.language import Expression
-from symseed.portfolio import Activity, Moment, Stage
+from symseed.portfolio import Activity, Stage
 from symseed.regressor import screens
 from symseed.regressor.front import EquationFront
+from symseed.regressor.history import History, Record
 from symseed.regressor.prepare import Prepared, chosen_columns, prepare
-from symseed.regressor.run import Run
+from symseed.regressor.run import Run, SavedFront
 from symseed.regressor.run_data import RunData
 from symseed.regressor.settings import Callback, Plan
 from symseed.regressor.target import Progress, TargetSearch
@@ -69,7 +69,8 @@ class Outcome:
     """The results of a fit."""
 
     fronts: tuple[EquationFront, ...]
-    histories: tuple[tuple[Moment, ...], ...]
+    records: tuple[Record, ...]
+    """What was recorded of the search for each target."""
     is_interrupted: bool
     selected: tuple[tuple[str, ...], ...]
     """Names of the columns that the search for each target used."""
@@ -79,6 +80,17 @@ def chosen_names(plan: Plan, data: RunData, seed: int, output: int) -> tuple[str
     """Return the names of the columns that the search for a target uses; `seed` is that of the fit."""
     target = derived(seed, Stream.TARGET, output)
     return tuple(data.names[column] for column in chosen_columns(plan, data.dataset(output), seed=target))
+
+
+def saved_outcome(run: Run, plan: Plan, found: Mapping[int, SavedFront]) -> Outcome:
+    """Return the results of a run on disk that has a front for every target."""
+    outputs = sorted(found)
+    return Outcome(
+        tuple(found[output].front for output in outputs),
+        tuple(History.of(run.log, output).record for output in outputs),
+        not all(item.is_final for item in found.values()),
+        tuple(chosen_names(plan, run.data, run.seed, output) for output in outputs),
+    )
 
 
 def search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
@@ -100,14 +112,14 @@ def search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
 def _search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
     count = fit.data.y.shape[1]
     clock = _Clock(fit.plan.max_time, fit.started)
-    histories = [_History([] if fit.run is None else fit.run.log.history(output)) for output in range(count)]
+    histories = [History.of(None if fit.run is None else fit.run.log, output) for output in range(count)]
     found: list[EquationFront] = []
     selected: list[tuple[str, ...]] = []
     is_interrupted = False
 
     def outcome(*more: EquationFront, is_interrupted: bool) -> Outcome:
-        moments = tuple(history.moments for history in histories)
-        return Outcome((*found, *more), moments, is_interrupted, tuple(selected))
+        records = tuple(history.record for history in histories)
+        return Outcome((*found, *more), records, is_interrupted, tuple(selected))
 
     for output in range(count):
         if output in fit.done:
@@ -127,7 +139,13 @@ def _search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
         selected.append(prepared.data.names)
         watch = _watched([histories[output], *_callbacks(fit)])
         search = TargetSearch(
-            prepared, output=output, deadline=deadline, known=fit.known[output], watch=watch, tell=tell
+            prepared,
+            output=output,
+            name=fit.data.targets[output],
+            deadline=deadline,
+            known=fit.known[output],
+            watch=watch,
+            tell=tell,
         )
         try:
             front = _searched(search, prepared, fit.run, output, is_at_once=is_interrupted)
@@ -190,30 +208,3 @@ def _callbacks(fit: Fit) -> list[Callback]:
     shown = [] if fit.screen is None else [fit.screen.turn]
     given = [] if fit.plan.callback is None else [fit.plan.callback]
     return [*own, *shown, *given]
-
-
-class _History:
-    """Records how the selected formula changed."""
-
-    def __init__(self, before: Sequence[Moment]) -> None:
-        """Continue the history from before a resume."""
-        self._moments = list(before)
-
-    def __call__(self, progress: Progress) -> None:
-        turn = progress.turn
-        while self._moments and self._moments[-1].charged >= turn.charged:  # turns repeated after a resume
-            self._moments.pop()
-        self._moments.append(
-            Moment(
-                seconds=turn.seconds,
-                charged=turn.charged,
-                loss=progress.loss,
-                formula=to_text(progress.best),
-                found_by=turn.found_by,
-                learning=turn.learning,
-            )
-        )
-
-    @property
-    def moments(self) -> tuple[Moment, ...]:
-        return tuple(self._moments)

@@ -22,7 +22,7 @@ from symseed.data import frames
 from symseed.errors import DataError, SettingsError, check_between, listed
 from symseed.export import parts_text, to_numpy, to_onnx, to_sympy, to_torch
 from symseed.regressor import guesses
-from symseed.regressor.fitting import Fit, Outcome, Screen, chosen_names, search_targets
+from symseed.regressor.fitting import Fit, Outcome, Screen, saved_outcome, search_targets
 from symseed.regressor.front import TABLE, Equation, EquationFront
 from symseed.regressor.run import Run
 from symseed.regressor.run_data import RunData, checked_errors, checked_weights
@@ -151,6 +151,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         run_directory_: the run's folder; None if nothing is written to disk.
         nout_: number of targets.
         selected_features_: names of the columns that the search used, or a list of such lists.
+        structure_: what evidence says of the structure of the data, best first (`symseed.structure.Finding`), or a list
+            of such lists; empty if it was not sought or nothing was found.
         n_features_in_, feature_names_in_: as in all estimators of scikit-learn.
     """
 
@@ -333,16 +335,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise DataError(
                 f"`{run_directory}` must have formulas for every target, but some have none yet. Resume the run."
             )
-        fronts = [item.front for _, item in sorted(found.items())]
-        histories = tuple(tuple(run.log.history(output)) for output in range(len(fronts)))
-        outcome = Outcome(
-            tuple(fronts),
-            histories,
-            not all(item.is_final for item in found.values()),
-            tuple(chosen_names(plan, run.data, run.seed, output) for output in range(len(fronts))),
-        )
         out = cls._of(run)
-        out._take(run.data, run.labels, outcome, folder=run.folder)
+        out._take(run.data, run.labels, saved_outcome(run, plan, found), folder=run.folder)
         return out
 
     @classmethod
@@ -388,8 +382,9 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.array(labels, dtype=object)
         self._labels, self._names, self._categories = labels, data.names, data.categories
         self._fronts = tuple(front.determined_by(*data.sample(i)) for i, front in enumerate(outcome.fronts))
-        self._histories = outcome.histories
+        self._histories = tuple(record.moments for record in outcome.records)
         self._is_multiple = data.is_multiple
+        self.structure_: Any = self._one_or_list([list(record.structure) for record in outcome.records])
         reasons = [front.reason.value for front in outcome.fronts]
         self.noise_: Any = self._one_or_list([front.noise for front in outcome.fronts])
         chosen = [front.equations[front.choice(self.model_selection)].expression for front in self._fronts]

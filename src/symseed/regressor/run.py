@@ -57,6 +57,7 @@ class Run:
         self.log = RunLog(folder)
         self.checkpoints = Checkpoints(folder / _CHECKPOINT, run_config.search_digest(settings, seed))
         self._has_warned = False
+        self._structures: set[int] = set()  # targets whose structure is in the log
         self._shown: dict[int, str] = {}  # the formula that the front on disk was written for, by target
 
     # --- Making and opening ------------------------------------------------------------------------------------------
@@ -144,6 +145,9 @@ class Run:
     def watch(self, progress: Progress) -> None:
         """Record a turn."""
         output, turn = progress.output, progress.turn
+        if progress.structure and output not in self._structures:
+            self._structures.add(output)
+            self._safely(lambda: self.log.record_structure(output, progress.structure))
         self._safely(lambda: self.log.record_turn(output, progress))
         state = progress.state
         if state is not None and state.turn == turn.index and turn.reason is None:

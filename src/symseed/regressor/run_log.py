@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from symseed.portfolio import Moment, TrackLearning
 from symseed.regressor.front import EquationFront
 from symseed.regressor.target import Progress
 from symseed.search import Batch, Learning, Part, StopReason
+from symseed.structure import Finding
 from symseed.version import version
 
 FILE = "events.jsonl"
@@ -86,6 +87,10 @@ class RunLog:
             }
         )
 
+    def record_structure(self, output: int, structure: Sequence[Finding]) -> None:
+        """Record what evidence says of the structure of the data of a target."""
+        self._append({"event": "structure", "output": output, "findings": [asdict(finding) for finding in structure]})
+
     def record_end(self, output: int, front: EquationFront) -> None:
         """Record the end of the search for a target."""
         self._append(
@@ -142,6 +147,14 @@ class RunLog:
             for event in self.events
             if event.get("event") == "turn" and event.get("output") == output
         ]
+
+    def structure(self, output: int) -> tuple[Finding, ...]:
+        """Return what evidence says of the structure of the data of a target; empty if it was not sought."""
+        found = [event for event in self.events if event.get("event") == "structure" and event.get("output") == output]
+        return tuple(
+            Finding(str(finding["target"]), tuple(map(str, finding["columns"])), float(finding["gain"]))
+            for finding in (found[-1]["findings"] if found else ())
+        )
 
     def ends(self) -> dict[int, End]:
         """Return the last end of each target's search; a search that was killed has no end.

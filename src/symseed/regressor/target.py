@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from symseed.export import to_text
 from symseed.language import Expression, Library
 from symseed.portfolio import Activity, Backfitting, Portfolio, PortfolioState, Stage, Turn
 from symseed.regressor import threads
@@ -13,6 +14,7 @@ from symseed.regressor.front import EquationFront
 from symseed.regressor.prepare import Prepared
 from symseed.regressor.restore import Restorer
 from symseed.search import Budget, StopReason
+from symseed.structure import Finding, findings
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,8 @@ class Progress:
     """The library of `state`."""
     front: Callable[[], EquationFront]
     """Computes the front so far, as it would be shown; a slow call."""
+    structure: tuple[Finding, ...] = ()
+    """What evidence says of the structure of the data, best first; empty until it is sought."""
 
 
 class TargetSearch:
@@ -43,6 +47,7 @@ class TargetSearch:
         prepared: Prepared,
         *,
         output: int = 0,
+        name: str = "y",
         deadline: float | None,
         known: Sequence[Expression] = (),
         watch: Callable[[Progress], bool] | None = None,
@@ -52,12 +57,14 @@ class TargetSearch:
 
         Args:
             output: index of the target.
+            name: name of the target.
             deadline: end of the search, by `time.monotonic`; None: only the plan's other limits count.
             known: formulas to begin with.
             watch: called once there are first formulas, and after every turn; the search ends if it returns true.
             tell: called whenever the search begins another activity.
         """
         self._prepared, self._output, self._deadline, self._watch = prepared, output, deadline, watch
+        self._name = name
         self._tell = tell
         self._restorer = Restorer(prepared)
         self._known = prepared.scaled_formulas(known)
@@ -89,6 +96,7 @@ class TargetSearch:
                 threads=workers,
                 begin=begin,
                 tell=self._tell,
+                units=self._prepared.units,
             )
         else:
             self._portfolio = Backfitting(task, budget=budget, known=self._known, begin=begin, tell=self._tell)
@@ -146,7 +154,15 @@ class TargetSearch:
             state=portfolio.state,
             library=self._prepared.library,
             front=lambda: self._restorer.front(portfolio, StopReason.NOT_ENDED, self._is_late),
+            structure=self.structure,
         )
+
+    @property
+    def structure(self) -> tuple[Finding, ...]:
+        """What evidence says of the structure of the data so far."""
+        if not isinstance(self._portfolio, Portfolio):
+            return ()
+        return findings(self._portfolio.reduced.structure, self._prepared.writer, self._name, to_text)
 
     def _is_enough(self, portfolio: Portfolio | Backfitting) -> bool:
         condition = self._prepared.plan.early_stop

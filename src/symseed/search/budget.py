@@ -71,6 +71,8 @@ class Timer:
     def __init__(self, budget: Budget, *, before: float = 0.0) -> None:
         """Start; `before` is the number of seconds spent before a resume."""
         self.budget = budget
+        self.elsewhere = 0
+        """Expressions that other searches have charged against the same budget."""
         self._started = budget.clock() - before
 
     @property
@@ -84,7 +86,7 @@ class Timer:
 
     def spent(self, charged: int) -> StopReason | None:
         """Return which limit is reached after `charged` expressions; None if none is."""
-        if self.budget.expressions is not None and charged >= self.budget.expressions:
+        if self.budget.expressions is not None and charged + self.elsewhere >= self.budget.expressions:
             return StopReason.EXPRESSIONS
         return StopReason.SECONDS if self.is_late() else None
 

@@ -42,6 +42,8 @@ class Part(enum.Enum):
     """The search was given it to begin with."""
     MEAN = "mean"
     """It is the best constant formula, with which every portfolio begins."""
+    STRUCTURE = "structure"
+    """It was found for the data reduced to fewer columns, and written over the original ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

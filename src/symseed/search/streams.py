@@ -24,6 +24,8 @@ class Stream(enum.Enum):
     """The targets of a fit with several."""
     PART = 1_299_709
     """The searches for the parts of a template."""
+    REDUCED = 49_979_687
+    """The portfolio that searches the reduced problem of another."""
     TEST = 32_452_843
     """The samples that are held out for a test."""
     WARM_START = 15_485_863

@@ -70,6 +70,8 @@ class ReportContent:
     """What was read, used and left out of the file."""
     history: Sequence[Moment] = ()
     """How the selected formula changed."""
+    structure: Sequence[str] = ()
+    """What the data say of their structure, as sentences."""
     settings: Mapping[str, object] = field(default_factory=dict)
     noise: str = ""
     """The noise by which formulas were fitted, as a sentence."""
@@ -129,6 +131,7 @@ def report_html(content: ReportContent) -> str:
         _head(content),
         _chosen(content),
         _constants(content),
+        _structure(content.structure),
         _front(content),
         _pictures(content),
         _take_away(content.code),
@@ -212,6 +215,18 @@ def _constants(content: ReportContent) -> str:
         f"<th>standard error</th><th>95 % interval</th></tr></thead><tbody>{rows}</tbody></table></div>"
         '<p class="note">In the order of the formula as exported. The errors assume that the form of the formula is '
         "right.</p></section>"
+    )
+
+
+def _structure(structure: Sequence[str]) -> str:
+    """What the data say of their structure, before any formula; nothing if they say nothing."""
+    if not structure:
+        return ""
+    sentences = "".join(f"<p>{_text(sentence, 1_000)}.</p>" for sentence in structure)
+    return (
+        f"<section><h2>Structure</h2>{sentences}"
+        '<p class="note">By the evidence of Gaussian processes: a function of fewer columns explains the data better '
+        "than one of all columns, whatever its form.</p></section>"
     )
 
 

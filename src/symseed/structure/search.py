@@ -1,0 +1,337 @@
+"""Structure by evidence: which columns stand in one combination, and which factors and terms come off the target.
+
+If y is a function of fewer columns than the data have, a Gaussian process of those explains the data with greater
+evidence, since the same samples fill fewer dimensions; if not, its evidence collapses. Moves to a smaller problem
+(`moves.py`) are therefore judged by evidence alone, before any formula is tried. AI Feynman (Udrescu & Tegmark 2020)
+asks similar questions of a neural network, one after another; evidence answers them on noisy data too.
+
+Evidence is in the units of y: for a target t(y), log p(y) = log p(t) + sum log |dt/dy|, and the noise of t has the
+standard deviation of that of y times |dt/dy| at each row.
+
+The best few sequences of moves are followed side by side, so that a move that only seems right can lose later.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from symseed import arithmetic
+from symseed.arrays import Floats
+from symseed.data import Dataset
+from symseed.errors import check_at_least
+from symseed.language import Writer
+from symseed.search.budget import IsLate, in_time, never
+from symseed.space import Dimensions
+from symseed.structure.moves import Move, Moves, is_usable
+from symseed.structure.process import fitted, scored
+from symseed.structure.reduction import Column, Kind, Reduction, Values
+from symseed.structure.rows import spread_rows
+
+_LEAST_NOISE = 1e-6
+"""Smallest noise factor of a row, as a share of the mean: chosen by hand."""
+_FIRST_EVALUATIONS = 40
+"""Most evaluations of the likelihood for the original columns: chosen by hand."""
+_QUOTAS = {Kind.FUSE: 5, Kind.PEEL: 4, Kind.DROP: 1, Kind.TURN: 2}
+"""Moves of each kind whose hyperparameters are fitted, from one problem: chosen by hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class StructureSettings:
+    """Settings of the search for structure. Numbers without another reason are chosen by hand."""
+
+    rows: int = 200
+    """Rows on which moves are judged."""
+    more_rows: int = 300
+    """Rows if the noise is strong."""
+    strong_noise: float = 0.005
+    """Share of y's variance from which noise is strong."""
+    scored_rows: int = 120
+    """The first of the rows, on which moves are compared before the best of them are fitted."""
+    width: int = 3
+    """Number of sequences of moves that are followed side by side."""
+    evaluations: int = 10
+    """Most evaluations of the likelihood for a move whose hyperparameters are fitted."""
+    slack: float = 2.0
+    """Nats of evidence that a move may lose: a smaller problem is worth as much."""
+    least_rows: int = 40
+    """Fewest samples with which structure is sought."""
+    least_columns: int = 4
+    """Fewest columns with which a portfolio seeks structure."""
+    most_columns: int = 12
+    """Most columns; a bound on time."""
+    kinds: tuple[Kind, ...] = tuple(Kind)
+    """Kinds of moves."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot run."""
+        for name in ("rows", "more_rows", "scored_rows", "least_rows"):
+            check_at_least(name, getattr(self, name), 4, of="structure")
+        for name in ("width", "evaluations", "least_columns", "most_columns"):
+            check_at_least(name, getattr(self, name), 1, of="structure")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A reduced problem and its evidence."""
+
+    reduction: Reduction
+    evidence: float
+    """Log evidence in the units of y."""
+    ratio: float
+    """Variance of the noise over that of the process."""
+    kinds: tuple[Kind, ...]
+    """The moves that lead to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """What was found: reduced problems, best first, and what they are compared with."""
+
+    candidates: tuple[Candidate, ...]
+    """Empty if no move keeps the evidence."""
+    first_evidence: float
+    """Log evidence of the original columns."""
+    evaluations: int
+    """Evaluations of a likelihood that the search took."""
+    rows: int
+
+
+@dataclass(slots=True)
+class _Node:
+    """A problem on the way, with fitted hyperparameters."""
+
+    reduction: Reduction
+    values: Values
+    scales: Floats
+    ratio: float
+    evidence: float
+    peak: float
+    """Largest evidence of this problem and those before it."""
+    kinds: tuple[Kind, ...] = ()
+    before: _Node | None = field(default=None, repr=False)
+
+    def merit(self, slack: float) -> float:
+        """The evidence, and what the columns that are gone are worth."""
+        return self.evidence + slack * self.gone
+
+    @property
+    def gone(self) -> int:
+        """Number of columns that are gone."""
+        return sum(kind is not Kind.TURN for kind in self.kinds)
+
+
+def find(
+    dataset: Dataset,
+    writer: Writer,
+    settings: StructureSettings,
+    *,
+    seed: int,
+    dimensions: Dimensions | None = None,
+    is_late: IsLate = never,
+) -> Structure | None:
+    """Return what the data say of their structure; None if there are too few samples or too many columns.
+
+    Args:
+        dataset: samples in the user's units, so that sums of columns mean something.
+        writer: writes formulas; only moves that it can write and undo are tried.
+        dimensions: units of the columns and of y, which forbid most sums.
+        is_late: once it returns true, the search ends with what it has.
+    """
+    columns = writer.columns
+    varied = [column for column in columns if np.ptp(dataset.X[:, column]) > 0.0]
+    if (
+        len(dataset) < settings.least_rows
+        or not 1 <= len(varied) <= settings.most_columns
+        or not is_usable(dataset.y)
+        or not all(is_usable(dataset.X[:, column]) for column in varied)
+    ):
+        return None
+    with np.errstate(all="ignore"):  # data near the ends of float64 have no evidence
+        return _Search(dataset, writer, settings, varied, dimensions, seed, is_late).found()
+
+
+class _Search:
+    """One search for structure."""
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        writer: Writer,
+        settings: StructureSettings,
+        columns: list[int],
+        dimensions: Dimensions | None,
+        seed: int,
+        is_late: IsLate,
+    ) -> None:
+        self._dataset, self._settings, self._is_late = dataset, settings, is_late
+        self._columns = columns
+        self._moves = Moves(writer, settings.kinds)
+        self._order = spread_rows(dataset.X[:, columns], max(settings.rows, settings.more_rows), seed=seed)
+        units = {} if dimensions is None else dict(dimensions.variables)
+        names = {token.column: token.name for token in writer.library.variables}
+        self._start = Reduction(
+            tuple(Column(writer.variable(column), units.get(names[column])) for column in columns),
+            dimension=None if dimensions is None else dimensions.target,
+        )
+        self.evaluations = 0
+
+    def found(self) -> Structure:
+        first, noise = self._first(self._settings.rows)
+        if noise > self._settings.strong_noise and len(self._order) > self._settings.rows:
+            first, _ = self._first(self._settings.more_rows)
+        if first.evidence == -math.inf:
+            return Structure((), first.evidence, self.evaluations, len(first.values.target))
+        beam, every = [first], [first]
+        seen = {_signature(first.values)}
+        while beam and not self._is_late():
+            found = [child for node in beam for child in self._children(node, seen)]
+            found.sort(key=lambda node: -node.merit(self._settings.slack))
+            beam = found[: self._settings.width]
+            every += beam
+        every.sort(key=lambda node: -node.merit(self._settings.slack))
+        return Structure(
+            tuple(Candidate(node.reduction, node.evidence, node.ratio, node.kinds) for node in self._distinct(every)),
+            first.evidence,
+            self.evaluations,
+            len(first.values.target),
+        )
+
+    def _distinct(self, ranked: list[_Node]) -> list[_Node]:
+        """The best problem, the one before its last move, and the best on another way."""
+        best = ranked[0]
+        if not best.gone:
+            return []
+        ancestors = []
+        node = best.before
+        while node is not None and node.gone:
+            ancestors.append(node)
+            node = node.before
+        others = [node for node in ranked[1:] if node.gone and all(node is not own for own in ancestors)]
+        return [best, *ancestors[:1], *others[:1]]
+
+    def _first(self, count: int) -> tuple[_Node, float]:
+        """The original problem on some rows, and the noise's share of y's variance."""
+        rows = self._order[:count]
+        X, y = self._dataset.X[rows][:, self._columns], self._dataset.y[rows]
+        values = Values(np.ascontiguousarray(X.T), y, np.ones(len(y)))
+        process = fitted(
+            _standard(values.columns),
+            y,
+            self._noise(values.slope),
+            evaluations=_FIRST_EVALUATIONS,
+            is_late=self._is_late,
+        )
+        self.evaluations += _FIRST_EVALUATIONS
+        evidence, noise = process.log_evidence, process.noise_deviation
+        return _Node(self._start, values, process.scales, process.ratio, evidence, evidence), noise * noise / y.var()
+
+    def _children(self, node: _Node, seen: set[bytes]) -> Iterator[_Node]:
+        """The best moves from a problem, fitted; those that lose too much evidence are left out."""
+        ranked: dict[Kind, list[tuple[float, Move]]] = {kind: [] for kind in Kind}
+        for move in in_time(self._moves.of(node.reduction, node.values), self._is_late):
+            ranked[move.kind].append((self._scored(node, move), move))
+        for kind, moves in ranked.items():
+            moves.sort(key=lambda pair: -pair[0])
+            left = _QUOTAS[kind]
+            for score, move in in_time(moves, self._is_late):
+                if left == 0 or score == -math.inf:
+                    break
+                signature = _signature(move.values)
+                if signature in seen:
+                    continue
+                seen.add(signature)
+                left -= 1
+                child = self._fitted(node, move)
+                least = node.evidence + self._settings.slack if kind is Kind.TURN else node.peak - self._settings.slack
+                if child.evidence >= least:
+                    yield child
+
+    def _noise(self, slope: Floats) -> Floats:
+        return _noise(slope, self._dataset.weights[self._order[: len(slope)]])
+
+    def _scored(self, node: _Node, move: Move) -> float:
+        """The evidence of a move on a few rows, with the hyperparameters at hand."""
+        few = slice(0, self._settings.scored_rows)
+        slope = move.values.slope[few]
+        self.evaluations += 1
+        inputs = _standard(move.values.columns)[:, few]
+        value = scored(
+            np.ascontiguousarray(inputs), move.values.target[few], self._noise(slope), _scales(node, move), node.ratio
+        )
+        value += float(np.sum(arithmetic.log(slope)))
+        return value if math.isfinite(value) else -math.inf
+
+    def _fitted(self, node: _Node, move: Move) -> _Node:
+        values = move.values
+        process = fitted(
+            _standard(values.columns),
+            values.target,
+            self._noise(values.slope),
+            begin=(_scales(node, move), node.ratio),
+            evaluations=self._settings.evaluations,
+            is_late=self._is_late,
+        )
+        self.evaluations += self._settings.evaluations
+        evidence = process.log_evidence + float(np.sum(arithmetic.log(values.slope)))
+        return _Node(
+            move.reduction,
+            values,
+            process.scales,
+            process.ratio,
+            evidence,
+            max(node.peak, evidence),
+            (*node.kinds, move.kind),
+            node,
+        )
+
+
+def _scales(node: _Node, move: Move) -> Floats:
+    """Length scales to begin with: a combination has the shorter one of its columns."""
+    return np.array([min(float(node.scales[place]) for place in places) for places in move.parents])
+
+
+def _noise(slope: Floats, weights: Floats) -> Floats:
+    """Factors of the variance of the noise: one over the weight, times the square of the slope."""
+    share = slope / slope.max()
+    factors = share * share / np.maximum(weights / weights.max(), _LEAST_NOISE)
+    return np.asarray(np.maximum(factors / factors.mean(), _LEAST_NOISE))
+
+
+def _standard(columns: Floats) -> Floats:
+    """Columns of mean 0 and size 1; a column of one sign is replaced by its logarithm if that is less skewed.
+
+    A function of a column is a function of its logarithm, so this changes the metric of the process only.
+    """
+    out = np.empty_like(columns)
+    for place, column in enumerate(columns):
+        scaled = _centred(column)
+        if (column > 0.0).all() or (column < 0.0).all():
+            logs = _centred(arithmetic.log(np.abs(column)))
+            scaled = logs if _skewness(logs) < _skewness(scaled) else scaled
+        out[place] = scaled
+    return out
+
+
+def _centred(values: Floats) -> Floats:
+    centred = values - values.mean()
+    deviation = float(np.sqrt(np.mean(centred * centred)))
+    return np.asarray(centred / (deviation or 1.0))
+
+
+def _skewness(scaled: Floats) -> float:
+    return abs(float(np.mean(scaled * scaled * scaled)))
+
+
+def _signature(values: Values) -> bytes:
+    """Equal for problems of the same content: columns of equal order, up to a reversal, and a proportional target."""
+    orders = []
+    for column in values.columns:
+        order = np.argsort(column, kind="stable").astype(np.int32)
+        orders.append(min(order.tobytes(), order[::-1].tobytes()))
+    target = _centred(values.target)
+    target = np.round(target * np.sign(target[np.argmax(np.abs(target))]), 6) + 0.0
+    return b"".join([*sorted(orders), target.tobytes()])
