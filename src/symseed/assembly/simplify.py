@@ -19,7 +19,7 @@ from symseed.data.magnitudes import folded
 from symseed.language import Library, Population, Row, Writer
 from symseed.language.tokens import TokenKind, literal
 from symseed.scoring import FitSettings, evaluate, fit, simple_numbers
-from symseed.scoring.description import description_lengths, deviations, free_deviations
+from symseed.scoring.description import code_length, description_lengths, deviations, free_deviations
 from symseed.search.budget import IsLate, in_time, never
 
 _MOST_STEPS = 200
@@ -27,6 +27,8 @@ _MOST_STEPS = 200
 _EQUAL_VALUES = 1e-12
 """Share of their scale by which two values may differ and count as equal: rounding."""
 
+_NEAR = 2.5
+"""Standard errors within which simple numbers are tried first: a little more than `simple_numbers.MOST_MISFIT` is."""
 _MOST_FITS = 20
 """Most fits of a formula to convergence, which is slow if constants are redundant: chosen by hand."""
 _LEAST_GAIN = 1e-5
@@ -91,25 +93,43 @@ def simplified(
         return part
     part = fitted(writer.population([part]), dataset).row(0)
     part = reduced(writer, part, few)  # a constant may have become 1 or 0
-    length = _length(writer, part, dataset)
+    length, nats = _lengths(writer, part, dataset)
     for _ in range(_MOST_STEPS):
         if not math.isfinite(length):
             break
         steps = _steps(writer, part, dataset, is_late)
-        trials = [refitted(writer, step, dataset, few=few) for step in in_time(steps, is_late)]
-        lengths = [_length(writer, trial, dataset) for trial in trials]
-        if not trials or min(lengths) > length:
+        trials = [refitted(writer, step.row, dataset, few=few) for step in in_time(steps, is_late)]
+        found = [_lengths(writer, trial, dataset) for trial in trials]
+        lengths = [
+            total if total <= length - step.gain and data <= nats + step.misfit else math.inf
+            for step, (total, data) in zip(steps, found, strict=False)  # time may be up before the last
+        ]
+        best = int(np.argmin(lengths)) if lengths else 0
+        if not lengths or math.isinf(lengths[best]):
             break
-        best = int(np.argmin(lengths))
-        part, length = trials[best], lengths[best]
+        part, (length, nats) = trials[best], found[best]
     return part
 
 
-def _length(writer: Writer, part: Row, dataset: Dataset) -> float:
-    return float(description_lengths(writer.population([part]), dataset)[0])
+def _lengths(writer: Writer, part: Row, dataset: Dataset) -> tuple[float, float]:
+    """The description length of a formula, and the part of it that the data take."""
+    population = writer.population([part])
+    nats = code_length(dataset, dataset.mean_squares(evaluate(population, dataset).error))
+    return float(description_lengths(population, dataset)[0]), float(nats[0])
 
 
-def _steps(writer: Writer, part: Row, dataset: Dataset, is_late: IsLate) -> list[Row]:
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A simpler formula, not fitted yet."""
+
+    row: Row
+    misfit: float = math.inf
+    """Most nats that it may add to the data."""
+    gain: float = 0.0
+    """Least nats by which it must shorten the description."""
+
+
+def _steps(writer: Writer, part: Row, dataset: Dataset, is_late: IsLate) -> list[_Step]:
     """The formula with one constant made a simple number, or two made one, within the precision of the data."""
     population = writer.population([part])
     mean_square = float(dataset.mean_squares(evaluate(population, dataset).error)[0])
@@ -118,20 +138,28 @@ def _steps(writer: Writer, part: Row, dataset: Dataset, is_late: IsLate) -> list
         return []
     alone = deviations(population, 0, dataset, mean_square)
     followed = free_deviations(population, 0, dataset, mean_square)
-    reach = {}
+    reach, near = {}, {}
     for place, width, free in zip(places, alone, followed, strict=True):
         value = part.constants[place]
         if simple_numbers.cost(value) is None and math.isfinite(width):
             # If other constants can replace this one, its free deviation is infinite: no scale. Factors by hand.
-            reach[place] = max(20.0 * width, 4.0 * free if math.isfinite(free) else 0.0, 1e-9 * abs(value))
-    out = [*_one_wave(writer, part), *_without_minus(writer, part)]
+            free = free if math.isfinite(free) else 0.0
+            reach[place] = max(20.0 * width, 4.0 * free, simple_numbers.EQUAL * abs(value))
+            near[place] = max(_NEAR * width, _NEAR * free, simple_numbers.EQUAL * abs(value))
+    rewritten = [*_one_wave(writer, part), *_without_minus(writer, part), *_tied(writer, part, reach, is_late)]
+    out = [_Step(row) for row in rewritten]
     for place, width in reach.items():
         value = part.constants[place]
-        nearest = sorted(simple_numbers.candidates(value, width), key=lambda found: found[1])
-        out += [part.with_constant(place, number) for number, _ in nearest[:2]]
+        found = sorted(simple_numbers.candidates(value, width), key=lambda found: found[1])
+        # A fit that has not converged yet may be far from its number, so two of the farther ones are tried as well.
+        closest = [each for each in found if abs(each[0] - value) <= near[place]][:2]
+        for number, _ in dict.fromkeys([*closest, *found[:2]]):
+            is_equal = abs(number - value) <= simple_numbers.EQUAL * abs(value)
+            misfit = math.inf if is_equal else simple_numbers.MOST_MISFIT
+            out.append(_Step(part.with_constant(place, number), misfit, simple_numbers.LEAST_GAIN))
         if abs(value) <= width:
-            out.append(part.with_constant(place, 0.0))
-    return out + _tied(writer, part, reach, is_late)
+            out.append(_Step(part.with_constant(place, 0.0)))
+    return out
 
 
 def _tied(writer: Writer, part: Row, reach: dict[int, float], is_late: IsLate) -> list[Row]:

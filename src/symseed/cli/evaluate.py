@@ -45,8 +45,8 @@ def evaluate(
 ) -> None:
     """Fit the constants of FORMULAS to DATA and compare the fits.
 
-    DATA is a table in any format that `fit` reads, or one that ships with symseed (diabetes, hubble, planets). A
-    formula uses column names, numbers, which stay fixed, and `const` for constants to fit; `const[species]` is a
+    DATA is a table in any format that `fit` reads, or one that ships with symseed, such as `planets`. A formula
+    uses column names, numbers, which stay fixed, and `const` for constants to fit; `const[species]` is a
     constant for each value of the column `species`.
     """
     by_category = dict.fromkeys(name for formula in formulas for name in categories.named_in(formula))

@@ -90,7 +90,7 @@ def fit(
     """Search for formulas that predict a column of DATA.
 
     DATA is a table in text (CSV or similar), Excel, Parquet, Feather or JSON, `-` for standard input, or a table
-    that ships with symseed (diabetes, hubble, planets). A summary of what was read, used and left out comes first. If
+    that ships with symseed, such as `planets`. A summary of what was read, used and left out comes first. If
     there are more than 10,000 rows, the search uses a random subset, and a warning says so; constants are fitted, and
     formulas judged and selected, on all rows.
 

@@ -1,7 +1,11 @@
 """Code lengths of numbers, in nats: of simple numbers, and of constants known to a precision.
 
 Simple numbers are integers, small fractions, short decimals, and their multiples of pi and e. A fraction p/q costs
-log(1 + |p|), plus log(2 q) if q is above 1, log(2) for a minus sign, and the cost of its unit, pi or e.
+log(1 + |p|) + log(1 + |p| / 5), plus log(2 q) if q is above 1, log(2) for a minus sign, and the cost of its unit, pi
+or e. An integer that ends with k zeros costs what it costs without them, plus log(2 + 2 k), if that is less.
+
+With the first term alone the integers between N and 2 N would weigh as much for any N, more than all fitted constants
+there: a number of four digits would be rounded whatever its digits are. The second term makes their weight fall as 1/N.
 """
 
 from __future__ import annotations
@@ -20,6 +24,15 @@ LARGEST = 10_000
 """Largest numerator of a simple number: chosen by hand."""
 _UNITS = ((1.0, 0.0), (math.pi, arithmetic.log(8.0)), (math.e, arithmetic.log(16.0)))
 """Units whose multiples are simple numbers, and the nats of each unit: chosen by hand."""
+_PLAIN = 5.0
+"""Integer above which the weight of simple numbers falls: chosen by simulation, `perf/few_rows.py --constants`."""
+MOST_MISFIT = 3.0
+"""Most nats that a simple number may add to the data, as a constant 2.4 standard errors away does: chosen by the same
+simulation. If the number is right, one in 70 is farther away."""
+LEAST_GAIN = 1.0
+"""Least nats by which a simple number must shorten the description: chosen by the same simulation."""
+EQUAL = 1e-9
+"""Relative difference of a constant from a simple number that may be rounding."""
 _SIGN = arithmetic.log(2.0)
 """Nats of a sign."""
 _STEP = 0.5 * arithmetic.log(12.0)
@@ -28,6 +41,7 @@ _FITTED = _SIGN - 0.5 * arithmetic.log(3.0)
 """Nats of a fitted constant, besides the logarithm of its size in standard deviations (Bartlett et al. 2023)."""
 _UNIT = np.repeat([unit for unit, _ in _UNITS], len(DENOMINATORS))
 _DENOMINATOR = np.tile(DENOMINATORS, len(_UNITS))
+_IS_WHOLE = (_DENOMINATOR == 1) & (_UNIT == 1.0)
 _KIND_COST = np.repeat([cost for _, cost in _UNITS], len(DENOMINATORS)) + np.where(
     _DENOMINATOR > 1, [arithmetic.log(2.0 * denominator) for denominator in _DENOMINATOR.tolist()], 0.0
 )
@@ -54,8 +68,21 @@ def _numbers(numerator: Floats) -> Floats:
 
 def _costs(numerator: Floats) -> Floats:
     is_plain = (numerator != 0.0) & (np.gcd(numerator.astype(np.int64), _DENOMINATOR) == 1)
-    cost = arithmetic.log(1.0 + np.abs(numerator)) + _KIND_COST + np.where(numerator < 0.0, _SIGN, 0.0)
+    size = np.abs(numerator)
+    digits = _whole_cost(size)
+    for zeros in (1, 2, 3):
+        short = size / 10.0**zeros
+        is_shorter = (short == np.rint(short)) & (size > 0.0) & _IS_WHOLE
+        digits = np.where(
+            is_shorter, np.minimum(digits, _whole_cost(short) + arithmetic.log(2.0 + 2.0 * zeros)), digits
+        )
+    cost = digits + _KIND_COST + np.where(numerator < 0.0, _SIGN, 0.0)
     return np.where(is_plain, cost, np.inf)
+
+
+def _whole_cost(size: Floats) -> Floats:
+    """Nats of the digits of positive integers."""
+    return np.asarray(arithmetic.log(1.0 + size) + arithmetic.log(1.0 + size / _PLAIN))
 
 
 def candidates(value: float, reach: float) -> Iterator[tuple[float, float]]:

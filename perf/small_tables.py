@@ -1,0 +1,199 @@
+"""Small measured tables with accepted laws: whether the law is on the front, and whether it is chosen.
+
+    python perf/small_tables.py [--tables boyle trees] [--max-evals 100000] [--seed 0] [--json build/tables.json]
+
+Each table ships with symseed; `src/symseed/tables/shipped/README.md` says where it comes from. A law is written in our
+own language, every number in it a constant whose value is free. A formula has the law's form if the law, its constants
+fitted to the formula's own predictions, gives them back, as `laws.py` judges it, and the formula those of the law that
+is fitted to the data. The estimator has its default settings, but for a limit in expressions. The tables marked with *
+were looked at while rules were chosen; the others were not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import laws
+from symseed import Dataset, Expression, SymbolicRegressor, tables
+from symseed.language.population import Population
+from symseed.scoring.evaluation import fit_to_convergence
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A table, and the law that its source or every textbook gives for it."""
+
+    name: str
+    inputs: tuple[str, ...]
+    target: str
+    law: str
+    called: str
+    is_tuned_on: bool = False
+    is_law: bool = True
+    """Whether it is a law of nature, and not only the model of a textbook."""
+
+
+TABLES = (
+    Measured("planets", ("axis_au",), "period_days", "365.0 * axis_au * sqrt(axis_au)", "Kepler's third law", True),
+    Measured("jupiter_moons", ("axis_1000km",), "period_days", "2e-4 * axis_1000km * sqrt(axis_1000km)", "the same"),
+    Measured("hubble", ("distance_mpc",), "velocity_km_s", "424.0 * distance_mpc", "Hubble's law", True),
+    Measured("boyle", ("volume",), "pressure_inches", "1400.0 / volume", "Boyle's law"),
+    Measured("galileo", ("height_points",), "distance_points", "47.0 * sqrt(height_points)", "horizontal throw"),
+    Measured("ohm", ("length_inches",), "current", "7285.0 / (20.25 + length_inches)", "Ohm's law"),
+    Measured(
+        "balmer", ("level",), "wavelength_nm", "364.6 * square(level) / (square(level) - 4.0)", "Balmer's formula"
+    ),
+    Measured(
+        "mercury_vapour",
+        ("temperature_k",),
+        "pressure_mmhg",
+        "exp(18.0 - 7200.0 / temperature_k)",
+        "Clausius and Clapeyron's law",
+        True,
+    ),
+    Measured(
+        "carbon_filament",
+        ("temperature_kk",),
+        "energy",
+        "0.72 * square(square(temperature_kk))",
+        "Stefan and Boltzmann's law",
+        True,
+    ),
+    Measured("formaldehyde", ("carbohydrate_ml",), "optical_density", "0.88 * carbohydrate_ml", "Beer's law"),
+    Measured("adsorption", ("pressure",), "volume", "0.13 * pressure / (1 + 4e-4 * pressure)", "Langmuir's isotherm"),
+    Measured(
+        "puromycin",
+        ("concentration_ppm",),
+        "rate",
+        "212.0 * concentration_ppm / (0.064 + concentration_ppm)",
+        "Michaelis and Menten's law",
+        True,
+    ),
+    Measured(
+        "trees", ("girth_in", "height_ft"), "volume_ft3", "0.002 * square(girth_in) * height_ft", "a cone", True, False
+    ),
+    Measured(
+        "viscometer",
+        ("weight_g", "viscosity_cp"),
+        "time_s",
+        "29.4 * viscosity_cp / (weight_g - 2.2)",
+        "Stormer's viscometer",
+        is_law=False,
+    ),
+    Measured(
+        "weight_loss",
+        ("days",),
+        "weight_kg",
+        "81.0 + 103.0 * exp(-(0.005 * days))",
+        "exponential decay to a level",
+        True,
+        False,
+    ),
+    Measured(
+        "oxygen_demand", ("days",), "oxygen_mg_l", "214.0 * (1 - exp(-(0.55 * days)))", "decay of order 1", is_law=False
+    ),
+    Measured("pasture", ("time",), "yield", "72.0 / (1 + exp(2.6 - 0.067 * time))", "logistic growth", is_law=False),
+    Measured(
+        "interference",
+        ("wavelength_nm",),
+        "transmittance",
+        "0.38 * exp(-(0.03 * square(wavelength_nm - 451.5)))",
+        "a Gaussian line",
+        is_law=False,
+    ),
+)
+"""The first twelve have a law of nature with a name; the others have a model that their textbook fits to them."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a fit of a table gave."""
+
+    table: str
+    rows: int
+    is_on_front: bool
+    is_chosen: bool
+    formula: str
+    on_front: str
+    cpu_seconds: float
+
+
+def has_form(law: laws.Law, formula: Expression, data: Dataset) -> bool:
+    """Return whether a formula has the form of a law, no simpler and no more general."""
+    if laws.judge(law, formula.evaluate).form_error > laws.SAME_FORM:
+        return False
+    fitted = fit_to_convergence(Population.from_expressions([law.expression]), data, most=20)[0][0]
+    reverse = replace(law, text=str(formula))
+    return laws.judge(reverse, fitted.evaluate).form_error <= laws.SAME_FORM
+
+
+def run(measured: Measured, max_evals: int, seed: int) -> Outcome:
+    """Fit a table with the default settings, and judge each formula of the front."""
+    table = tables.read_table(measured.name).frame
+    X, y = table[list(measured.inputs)], table[measured.target]
+    # Decimals as the table has them: ranges of the law, and numbers near those of its fit, from which a fit begins.
+    law = laws.Law(measured.called, {name: (float(X[name].min()), float(X[name].max())) for name in X}, measured.law)
+    data = Dataset.of(X, y, names=list(measured.inputs))
+    started = time.process_time()
+    model = SymbolicRegressor(max_evals=max_evals, max_time=None, n_jobs=1, random_state=seed).fit(X, y)
+    seconds = time.process_time() - started
+    found = [equation for equation in model.pareto_front_ if has_form(law, equation.expression, data)]
+    return Outcome(
+        measured.name,
+        len(table),
+        is_on_front=bool(found),
+        is_chosen=any(equation is model.best_ for equation in found),
+        formula=str(model.best_),
+        on_front=str(found[0]) if found else "",
+        cpu_seconds=round(seconds, 1),
+    )
+
+
+def report(outcomes: Sequence[Outcome]) -> str:
+    """Show the outcomes as a table."""
+    tuned = {measured.name for measured in TABLES if measured.is_tuned_on}
+    named = {measured.name for measured in TABLES if measured.is_law}
+    lines = [f"{'table':18}{'rows':>5}  {'on front':9}{'chosen':7}{'CPU s':>6}  formula"]
+    for each in outcomes:
+        name = f"{each.table}{'*' if each.table in tuned else ''}"
+        front, chosen = ("yes" if one else "no" for one in (each.is_on_front, each.is_chosen))
+        lines.append(f"{name:18}{each.rows:>5}  {front:9}{chosen:7}{each.cpu_seconds:>6.1f}  {each.formula}")
+    for what, some in (
+        ("all", outcomes),
+        ("laws of nature", [each for each in outcomes if each.table in named]),
+        ("not looked at", [each for each in outcomes if each.table not in tuned]),
+    ):
+        front, chosen = sum(each.is_on_front for each in some), sum(each.is_chosen for each in some)
+        lines.append(f"{what}: on the front in {front} of {len(some)}, chosen in {chosen}")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Read the command line."""
+    names = [measured.name for measured in TABLES]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tables", nargs="+", choices=names, default=names)
+    parser.add_argument("--max-evals", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", type=Path, help="where outcomes go")
+    asked = parser.parse_args()
+    warnings.simplefilter("ignore")
+    outcomes = []
+    for measured in TABLES:
+        if measured.name in asked.tables:
+            outcomes.append(run(measured, asked.max_evals, asked.seed))
+            print(outcomes[-1], flush=True)
+    if asked.json is not None:
+        asked.json.parent.mkdir(parents=True, exist_ok=True)
+        asked.json.write_text(json.dumps([asdict(each) for each in outcomes], indent=1), encoding="utf-8")
+    print(report(outcomes))
+
+
+if __name__ == "__main__":
+    main()
