@@ -152,6 +152,16 @@ def test_noise_that_hides_the_difference_makes_a_constant_plain() -> None:
         assert text(simplified(WRITER, read("mul const(2.1) x1"), noisy(2.0 * x, 0.05, seed))) == "mul const(2.0) x1"
 
 
+@pytest.mark.parametrize("true", [5336.0, 8.957, 183.6])
+def test_a_simple_number_must_be_worth_it(true: float) -> None:
+    """With 1 % of noise, four digits say less than a fitted constant does, and 9 is five deviations away from 8.957."""
+    for seed in range(10):
+        simple = simplified(WRITER, read("mul const(2.1) x1"), noisy(true * x, 0.01 * true * float(x.std()), seed))
+        value = simple.constants[1]
+        assert abs(value / true - 1.0) < 0.003, "as the data determine it"
+        assert simple_numbers.cost(value) is None
+
+
 def test_a_constant_whose_work_the_others_can_do_goes() -> None:
     """An added 0.03 next to a factor in an exponent: each is known well alone, and not together."""
     data = noisy(5.0 * np.exp(-1.3 * x), 0.01)

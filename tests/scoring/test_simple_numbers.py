@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -19,16 +20,19 @@ finite = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_
     ("value", "nats"),
     [
         (0.0, 0.0),
-        (1.0, math.log(2)),
-        (3.0, math.log(4)),
-        (-3.0, math.log(4) + LOG2),
-        (10_000.0, math.log(10_001)),
-        (0.5, math.log(2) + math.log(4)),
-        (-2 / 3, math.log(3) + math.log(6) + LOG2),
-        (0.01, math.log(2) + math.log(200)),
-        (math.pi, math.log(2) + math.log(8)),
-        (3 * math.pi / 2, math.log(4) + math.log(4) + math.log(8)),
-        (-math.e, math.log(2) + LOG2 + math.log(16)),
+        (1.0, math.log(2) + math.log(1.2)),
+        (3.0, math.log(4) + math.log(1.6)),
+        (-3.0, math.log(4) + math.log(1.6) + LOG2),
+        (5336.0, math.log(5337) + math.log(1 + 5336 / 5)),
+        (20.0, math.log(3) + math.log(1.4) + math.log(4)),
+        (-300.0, math.log(4) + math.log(1.6) + math.log(6) + LOG2),
+        (10_000.0, math.log(11) + math.log(3) + math.log(8)),
+        (0.5, math.log(2) + math.log(1.2) + math.log(4)),
+        (-2 / 3, math.log(3) + math.log(1.4) + math.log(6) + LOG2),
+        (0.01, math.log(2) + math.log(1.2) + math.log(200)),
+        (math.pi, math.log(2) + math.log(1.2) + math.log(8)),
+        (3 * math.pi / 2, math.log(4) + math.log(1.6) + math.log(4) + math.log(8)),
+        (-math.e, math.log(2) + math.log(1.2) + LOG2 + math.log(16)),
     ],
 )
 def test_a_plain_number_costs_what_it_takes_to_write_it(value: float, nats: float) -> None:
@@ -47,6 +51,14 @@ def test_rounder_numbers_cost_less() -> None:
     ladder = [1.0, 2.0, 0.5, 1.5, 7.5, 0.99, 9.99]
     costs = [simple_numbers.cost(value) for value in ladder]
     assert all(a is not None and b is not None and a < b for a, b in itertools.pairwise(costs))
+
+
+def test_integers_of_many_digits_weigh_less_together_than_those_of_few() -> None:
+    """Otherwise a constant of four digits would be rounded whatever its digits are."""
+    numbers = np.arange(1.0, 10_000.0)
+    weights = np.where(numbers % 10 == 0, 0.0, np.exp(-simple_numbers.nearest(numbers)[1][:, 0]))
+    decades = [float(weights[10**k - 1 : 10 ** (k + 1) - 1].sum()) for k in range(4)]
+    assert all(after < 0.5 * before for before, after in itertools.pairwise(decades)), decades
 
 
 @settings(max_examples=200, deadline=None)

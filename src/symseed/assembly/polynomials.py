@@ -203,18 +203,11 @@ class _Reduction:
         number, price = simple_numbers.nearest(value)
         change = (value[:, None] - number) * self._scale[free, None]
         with np.errstate(invalid="ignore"):  # infinity - infinity
-            misfit = self._gain(change, np.diagonal(self._inverse)[free, None])
-            gain = misfit + price - self._costs()[free, None]
-        distance, rounding = np.abs(change / self._scale[free, None]), simple_numbers.EQUAL * np.abs(value)[:, None]
-        is_near = (distance <= reach[:, None] + rounding) & ~np.isnan(gain)
-        is_near &= (misfit <= simple_numbers.MOST_MISFIT) | (distance <= rounding)
-        gain = np.where(is_near, gain, np.inf)
+            gain = self._gain(change, np.diagonal(self._inverse)[free, None]) + price - self._costs()[free, None]
+        is_near = np.abs(change / self._scale[free, None]) <= (reach + 1e-9 * np.abs(value))[:, None]
+        gain = np.where(is_near & ~np.isnan(gain), gain, np.inf)
         i, kind = np.unravel_index(int(np.argmin(gain)), gain.shape)
-        return (
-            (int(free[i]), float(number[i, kind]), float(price[i, kind]))
-            if gain[i, kind] < -simple_numbers.LEAST_GAIN
-            else None
-        )
+        return (int(free[i]), float(number[i, kind]), float(price[i, kind])) if gain[i, kind] < 0.0 else None
 
 
 def written(writer: Writer, polynomial_: Polynomial) -> Row:
