@@ -1,6 +1,6 @@
 """Small measured tables with accepted laws: whether the law is on the front, and whether it is chosen.
 
-    python perf/small_tables.py [--tables boyle trees] [--max-evals 100000] [--seed 0] [--json build/tables.json]
+    python perf/small_tables.py [--tables boyle trees] [--max-evals 50000] [--seed 0] [--json build/tables.json]
 
 Each table ships with symseed; `src/symseed/tables/shipped/README.md` says where it comes from. A law is written in our
 own language, every number in it a constant whose value is free. A formula has the law's form if the law, its constants
@@ -169,8 +169,8 @@ def report(outcomes: Sequence[Outcome]) -> str:
         ("laws of nature", [each for each in outcomes if each.table in named]),
         ("not looked at", [each for each in outcomes if each.table not in tuned]),
     ):
-        front, chosen = sum(each.is_on_front for each in some), sum(each.is_chosen for each in some)
-        lines.append(f"{what}: on the front in {front} of {len(some)}, chosen in {chosen}")
+        on_front, best = sum(each.is_on_front for each in some), sum(each.is_chosen for each in some)
+        lines.append(f"{what}: on the front in {on_front} of {len(some)}, chosen in {best}")
     return "\n".join(lines)
 
 
@@ -179,7 +179,7 @@ def main() -> None:
     names = [measured.name for measured in TABLES]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", nargs="+", choices=names, default=names)
-    parser.add_argument("--max-evals", type=int, default=100_000)
+    parser.add_argument("--max-evals", type=int, default=50_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path, help="where outcomes go")
     asked = parser.parse_args()
