@@ -66,3 +66,9 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def percent(share: float) -> str:
+    """Return a share as percent, without claiming certainty: 0.999 is ">99 %", and 0.001 is "<1 %"."""
+    rounded = round(100.0 * share)
+    return "<1 %" if rounded < 1 else ">99 %" if rounded > 99 else f"{rounded} %"

@@ -661,8 +661,8 @@ def test_a_run_shows_its_formulas_as_the_fit_did_and_folders_without_that_can_be
     assert [item.text for item in again.pareto_front_] == [item.text for item in model.pareto_front_]
     path = folder / "front.csv"
     lines = path.read_text(encoding="utf-8").splitlines()
-    assert lines[0].endswith(",Shown")
-    path.write_text("\n".join(line.rpartition(",")[0] for line in lines) + "\n", encoding="utf-8")
+    assert lines[0].endswith(",Shown,Weight")
+    path.write_text("\n".join(line.rsplit(",", 2)[0] for line in lines) + "\n", encoding="utf-8")
     old = SymbolicRegressor.from_file(folder)
     assert [item.expression for item in old.pareto_front_] == [item.expression for item in model.pareto_front_]
     assert all(item.text for item in old.pareto_front_)

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from symseed import SymbolicRegressor
 from symseed.cli.main import commands
 from symseed.errors import SettingsError
+from symseed.language.spelling import plus_minus
 
 RNG = np.random.default_rng(0)
 X = np.linspace(0.0, 5.0, 40)[:, None]
@@ -33,7 +34,8 @@ def test_constants_have_their_standard_errors(line: SymbolicRegressor) -> None:
     assert list(table.columns) == ["value", "standard_error", "low", "high"]
     assert list(table["value"]) == constants
     assert (table["standard_error"].between(0.01, 0.3)).all()
-    np.testing.assert_allclose((table["low"] + table["high"]) / 2.0, table["value"])
+    slope, offset = np.polyfit(X[:, 0], Y, 1)  # intervals are around these, also where a constant was rounded
+    np.testing.assert_allclose((table["low"] + table["high"]) / 2.0, [slope, -offset], rtol=1e-6)
     assert (line.standard_errors(level=0.5)["high"] < table["high"]).all()
 
 
@@ -81,3 +83,31 @@ def test_the_report_has_the_constants(tmp_path: Path) -> None:
     page = Path(written.strip()).read_text(encoding="utf-8")
     assert "<h2>Constants</h2>" in page
     assert page.count("<td>± ") == len(model.standard_errors())
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (2.4412, 0.0612, "2.441 ± 0.061"),
+        (118.0, 0.0996, "118.00 ± 0.10"),
+        (-0.5, 0.0123, "-0.500 ± 0.012"),
+        (12.3, 45.6, "12 ± 46"),
+        (6.674e-11, 3.1e-14, "(6.6740 ± 0.0031)e-11"),
+        (5e7, 1e5, "(5.000 ± 0.010)e7"),
+        (0.0, 0.3, "0.00 ± 0.30"),
+        (3.0, 1e-15, "3"),
+        (3.0, np.inf, "3 ± ?"),
+    ],
+)
+def test_a_number_is_written_as_precisely_as_its_error(value: float, error: float, text: str) -> None:
+    assert plus_minus(value, error) == text
+
+
+def test_exports_and_latex_have_the_standard_errors(line: SymbolicRegressor) -> None:
+    constants = line.best_.constants
+    assert all("±" in constant for constant in constants)
+    for notation in ("python", "c", "julia"):
+        assert f"Constants: {', '.join(constants).replace('±', '+/-')}\n" in line.export(notation)
+    assert "Constants" not in line.export("text")
+    rows = line.latex_constants().splitlines()[4:-2]
+    assert rows == [rf"$c_{{{i}}}$ & ${text.replace('±', chr(92) + 'pm')}$ \\" for i, text in enumerate(constants, 1)]

@@ -60,6 +60,8 @@ class Shown:
     loss: float
     score: float = 0.0
     test_loss: float | None = None
+    cv_loss: float | None = None
+    weight: float | None = None
 
     @property
     def text(self) -> str:

@@ -37,6 +37,8 @@ class Shown:
     loss: float
     score: float
     test_loss: float | None = None
+    cv_loss: float | None = None
+    weight: float | None = None
 
     @property
     def text(self) -> str:

@@ -7,6 +7,7 @@ import csv
 import platform
 import shutil
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -27,9 +28,14 @@ from symseed.regressor.front import Equation, EquationFront
 from symseed.regressor.regressor import SymbolicRegressor
 from symseed.regressor.run import Run
 from symseed.regressor.run_data import RunData
-from symseed.show.page import ReportContent, report_html
+from symseed.regressor.stability import Stability
+from symseed.show import plot_alternatives
+from symseed.show.page import Drawing, ReportContent, report_html
 from symseed.text import for_spreadsheet, for_terminal
 from symseed.version import version
+
+_MOST_RESAMPLED = 2_000
+"""Most rows for which a report says what other samples would give, a bound on time: chosen by hand."""
 
 
 def show(folder: Path, index: int | None, format_: str | None, *, as_json: bool) -> None:
@@ -83,6 +89,7 @@ def report(folder: Path, output: str | None) -> None:
             seed=opened.seed,
             versions={"symseed": version(), "Python": platform.python_version(), "NumPy": np.__version__},
             code=_exports(front.equations[chosen]),
+            **_sureness(model, data, place),
         )
         name = "report.html" if place == 0 else f"report-{place + 1}.html"
         path = opened.folder / name if output is None else Path(output).with_name(_numbered(Path(output), place))
@@ -94,6 +101,58 @@ def report(folder: Path, output: str | None) -> None:
             ) from error
         click.echo(str(path))
     next_step.say("open it in a browser", f"symseed show {run_names.typed(folder)} --as latex")
+
+
+def _sureness(model: SymbolicRegressor, data: RunData, place: int) -> dict[str, Any]:
+    """What a report says about alternatives and other samples."""
+    rivals, dataset = model.alternatives_of(place), data.sample(place)[0]
+    contrast, drawings = rivals.contrast, []
+    if contrast is not None:
+        target, units = data.targets[place], data.units_of(place)
+        caption = "Formulas that the data cannot tell apart, and where they differ most"
+        drawings = [
+            Drawing(
+                "alternatives",
+                caption,
+                lambda: plot_alternatives(rivals.equations, contrast, dataset, target=target, units=units),
+            )
+        ]
+    stability = str(model.stability_of(place, dataset)) if len(dataset) <= _MOST_RESAMPLED else ""
+    return {
+        "alternatives": rivals.equations,
+        "summary": rivals.summary,
+        "stability": stability,
+        "drawings": drawings,
+    }
+
+
+def stability(folder: Path, times: int, changes: Sequence[str] | None, seed: int, *, as_json: bool) -> None:
+    """Print what a run would have selected from other rows; with changes of settings, each time by a whole search."""
+    data = Run.read(folder, is_to_search=False).data
+    model = SymbolicRegressor.from_file(folder)
+    search = None if changes is None else settings_text.read_changes(changes)
+    found = [
+        model.stability_of(place, data.sample(place)[0], times, search, seed) for place in range(len(data.targets))
+    ]
+    if as_json:
+        click.echo(files.json_text({"targets": [_stable(*pair) for pair in zip(data.targets, found, strict=True)]}))
+        return
+    for target, item in zip(data.targets, found, strict=True):
+        click.echo(for_terminal(f"{target}: {item}" if data.is_multiple else str(item)))
+    next_step.say(f"symseed report {run_names.typed(folder)}")
+
+
+def _stable(target: str, found: Stability) -> dict[str, Any]:
+    formulas = [
+        {
+            "equation": str(item.expression),
+            "shown": item.text,
+            "count": item.count,
+            "constants": item.constants.to_dict("records"),
+        }
+        for item in found.formulas
+    ]
+    return {"target": target, "resamples": len(found.selected), "searched": found.is_searched, "formulas": formulas}
 
 
 def predict(folder: Path, source: str, index: int | None, reading: tables.TableOptions) -> None:
@@ -168,6 +227,9 @@ def print_fronts(model: SymbolicRegressor, data: RunData, *, as_json: bool) -> N
         click.echo(for_terminal(front.text(rule, width)))
         formula = f"{target} = {front.equations[front.choice(rule)]}"
         click.echo(for_terminal("\n".join(front_text.wrapped(formula, width))))
+        constants = front.equations[front.choice(rule)].constants
+        if any("±" in constant for constant in constants):
+            click.echo("\n".join(front_text.wrapped(f"Constants: {', '.join(constants)}", width)))
         if front.noise.kind is not NoiseKind.ADDITIVE:
             click.echo(for_terminal("\n".join(front_text.wrapped(front.noise.words, width))))
         for remark in own:
@@ -202,6 +264,8 @@ def _described(item: Equation) -> dict[str, Any]:
         "loss": item.loss,
         "score": item.score,
         "test_loss": item.test_loss,
+        "cv_loss": item.cv_loss,
+        "weight": item.weight,
         "equation": str(item.expression),
         "shown": item.text,
     }
@@ -217,4 +281,6 @@ def _exports(equation: Equation) -> dict[str, str]:
     for name in FORMATS:
         with contextlib.suppress(SettingsError):
             out[name] = equation.export(name)
+    if any("±" in constant for constant in equation.constants):
+        out["constants, in LaTeX"] = equation.latex_constants()
     return out

@@ -1,4 +1,4 @@
-"""The commands that read a run: show, report and predict. `results`, which is slow to load, does their work."""
+"""The commands that read a run: show, report, predict and stability. `results`, slow to load, does their work."""
 
 from __future__ import annotations
 
@@ -75,3 +75,27 @@ def predict(run: str, data: str, index: int | None, reading: TableOptions) -> No
     from symseed.cli import results
 
     results.predict(run_names.find(run), data, index, reading)
+
+
+@click.command(
+    epilog=options.examples(
+        "symseed stability latest",
+        "symseed stability latest --resamples 10 --search --set max_evals=20000",
+    )
+)
+@options.run
+@click.option("--resamples", type=click.IntRange(1), default=20, show_default=True, help="How often rows are drawn.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the draws.")
+@click.option("--search", is_flag=True, help="Repeat the whole search each time, with the settings of the run.")
+@options.changes
+@options.as_json
+def stability(run: str, resamples: int, seed: int, search: bool, changes: tuple[str, ...], as_json: bool) -> None:
+    """Show what a RUN would have selected from other rows.
+
+    RUN is a run's folder, the beginning of its name, or `latest`. Its rows are drawn again with replacement, the
+    formulas that it has found are fitted to them, and one is selected by description length. `--set` changes the
+    searches of `--search`.
+    """
+    from symseed.cli import results
+
+    results.stability(run_names.find(run), resamples, changes if search else None, seed, as_json=as_json)

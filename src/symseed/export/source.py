@@ -37,7 +37,13 @@ _EXCEL_LARGEST = 9.99999999999999e307
 """Largest number that Excel reads."""
 
 
-def export(expression: Expression, format: str, *, name: str = "formula") -> str:  # noqa: A002 - what it is called
+def export(
+    expression: Expression,
+    format: str,  # noqa: A002 - what it is called
+    *,
+    name: str = "formula",
+    notes: Sequence[str] = (),
+) -> str:
     """Write a formula as text.
 
     Args:
@@ -48,6 +54,7 @@ def export(expression: Expression, format: str, *, name: str = "formula") -> str
             are the variables that occur, in the order of the columns. `excel` is a formula for row 2 of a sheet with
             the data's columns in their order, from A on; the lines after it say which column each cell is.
         name: name of the function, in Python, C and Julia.
+        notes: lines of ASCII for a comment, in Python, C and Julia.
 
     Numbers have the digits that give back the same float64, except in LaTeX; Excel itself reads 15 of them.
 
@@ -58,7 +65,7 @@ def export(expression: Expression, format: str, *, name: str = "formula") -> str
         raise SettingsError(
             f"`format` must be one of {', '.join(FORMATS)}, but it is {format!r}.{did_you_mean(format, FORMATS)}"
         )
-    return FORMATS[format](expression.expanded(), name)
+    return FORMATS[format](expression.expanded(), name, notes)
 
 
 def variables(expression: Expression) -> list[Token]:
@@ -164,17 +171,17 @@ def _computed(piece: Piece, language: Language) -> Piece:
     return replace(piece, text=language.closed_number.format(text=piece.text), binding=ATOM)
 
 
-def _sympy(expression: Expression, name: str) -> str:  # noqa: ARG001 - an expression has no name
+def _sympy(expression: Expression, name: str, notes: Sequence[str]) -> str:  # noqa: ARG001 - it has neither
     check(expression, OPERATORS, "sympy")
     return notation.sympy_text(expression)
 
 
-def _own(expression: Expression, name: str) -> str:  # noqa: ARG001 - an expression has no name
+def _own(expression: Expression, name: str, notes: Sequence[str]) -> str:  # noqa: ARG001 - it has neither
     check(expression, {token.name for token in expression.tokens}, "text")
     return str(expression)
 
 
-def _latex(expression: Expression, name: str) -> str:  # noqa: ARG001 - an expression has no name
+def _latex(expression: Expression, name: str, notes: Sequence[str]) -> str:  # noqa: ARG001 - it has neither
     check(expression, OPERATORS, "LaTeX")
     return to_latex(expression)
 
@@ -187,14 +194,20 @@ def _legend(names: Mapping[Token, str], *, ascii_only: bool = False) -> list[str
     ]
 
 
+def _comment(note: str) -> str:
+    """A line for a comment, without the signs that could end it."""
+    return re.sub(r"[^ A-Za-z0-9:,.()+/-]|/(?![-])", "_", note)
+
+
 def _indented(lines: Sequence[str], indent: str) -> str:
     return "".join(f"{indent}{line}\n" for line in lines)
 
 
-def _python(expression: Expression, name: str) -> str:
+def _python(expression: Expression, name: str, notes: Sequence[str]) -> str:
     names = _identifiers(expression, PYTHON, name)
     body = _body(expression, PYTHON, names)
-    legend = f"\n\n{_indented(_legend(names), '    ')}    " if names else ""
+    lines = [*_legend(names), *map(_comment, notes)]
+    legend = f"\n\n{_indented(lines, '    ')}    " if lines else ""
     imports = "import math\n\nimport numpy as np" if body.helpers else "import numpy as np"
     return (
         '"""A formula found by symseed."""\n\n'
@@ -207,26 +220,26 @@ def _python(expression: Expression, name: str) -> str:
     )
 
 
-def _c(expression: Expression, name: str) -> str:
+def _c(expression: Expression, name: str, notes: Sequence[str]) -> str:
     names = _identifiers(expression, C, name)
     body = _body(expression, C, names)
     arguments = ", ".join(f"double {word}" for word in names.values()) or "void"
     return (
         "/* A formula found by symseed, in C99. Link with -lm; do not compile with -ffast-math.\n"
-        + _indented(_legend(names, ascii_only=True), "   ")
+        + _indented([*_legend(names, ascii_only=True), *map(_comment, notes)], "   ")
         + f"*/\n#include <math.h>\n\ndouble {name}({arguments})\n{{\n"
         + _indented([*body.statements, f"return {body.value};"], "    ")
         + "}\n"
     )
 
 
-def _julia(expression: Expression, name: str) -> str:
+def _julia(expression: Expression, name: str, notes: Sequence[str]) -> str:
     names = _identifiers(expression, JULIA, name)
     body = _body(expression, JULIA, names)
     arguments = ", ".join(names.values())
     return (
         f"# A formula found by symseed. For arrays: {name}.({arguments})\n"
-        + _indented(_legend(names), "# ")
+        + _indented([*_legend(names), *map(_comment, notes)], "# ")
         + f"function {name}({arguments})\n"
         + _indented(body.helpers, "    ")
         + _indented([f"{word} = float({word})" for word in names.values()], "    ")
@@ -235,7 +248,7 @@ def _julia(expression: Expression, name: str) -> str:
     )
 
 
-def _excel(expression: Expression, name: str) -> str:  # noqa: ARG001 - a cell has no name
+def _excel(expression: Expression, name: str, notes: Sequence[str]) -> str:  # noqa: ARG001 - a cell has neither
     names = {token: f"{_excel_column(token.column)}2" for token in variables(expression)}
     numbers = [
         token.value if token.kind is TokenKind.LITERAL else value
@@ -270,7 +283,7 @@ def _excel_column(column: int) -> str:
     return letters
 
 
-FORMATS: Mapping[str, Callable[[Expression, str], str]] = types.MappingProxyType(
+FORMATS: Mapping[str, Callable[[Expression, str, Sequence[str]], str]] = types.MappingProxyType(
     {"text": _own, "sympy": _sympy, "latex": _latex, "python": _python, "c": _c, "julia": _julia, "excel": _excel}
 )
-"""The writer of each format: a function of the formula and the function's name."""
+"""The writer of each format: a function of the formula, the function's name, and lines for a comment."""

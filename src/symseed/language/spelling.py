@@ -22,6 +22,10 @@ _LARGEST = 99
 """Largest numerator, and largest simple integer: chosen by hand; 1634/7 is easier to read as a decimal."""
 
 
+_ROUNDING = 1e-9
+"""Share of a number below which its standard error is rounding: chosen by hand."""
+
+
 @dataclass(frozen=True, slots=True)
 class Simple:
     """The number p / q, times pi if `is_pi`."""
@@ -73,3 +77,25 @@ def decimal(value: float, digits: int = ALL_DIGITS) -> str:
     mantissa, exponent = mantissa_and_exponent(rounded(value, digits))
     plain = f"{Decimal(mantissa).scaleb(exponent):f}"
     return plain if not exponent or len(plain) <= len(f"{mantissa}e{exponent}") else f"{mantissa}e{exponent}"
+
+
+def _power(value: float, digits: int) -> int:
+    """The power of ten of a number's first digit, once it is rounded to some digits after the first."""
+    return int(f"{value:.{digits}e}".partition("e")[2])
+
+
+def plus_minus(value: float, error: float) -> str:
+    """Write a number with its standard error, such as 2.44 ± 0.06: the error to two digits, the number as precisely.
+
+    A number whose error is 0 or rounding is written alone, and so is one with an infinite error, with a question mark.
+    """
+    if not math.isfinite(error):
+        return f"{decimal(value, DIGITS)} ± ?"
+    if error <= _ROUNDING * abs(value):
+        return decimal(value, DIGITS)
+    low = _power(error, 1) - 1  # the power of ten of the error's second digit
+    if _PLAIN[0] <= low + 1 and max(abs(value), error) < 10.0 ** _PLAIN[1]:
+        return f"{value:.{max(-low, 0)}f} ± {error:.{max(-low, 0)}f}"
+    power = max(_power(value, 16) if value else low, low + 1)
+    places = power - low
+    return f"({value / 10.0**power:.{places}f} ± {error / 10.0**power:.{places}f})e{power}"

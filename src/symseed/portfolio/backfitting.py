@@ -135,6 +135,11 @@ class Backfitting:
         """Return the best formulas at each length."""
         return self._whole.pool.front()
 
+    @property
+    def near(self) -> tuple[Row, ...]:
+        """The formulas of the shortest descriptions found so far, of whatever size."""
+        return self._whole.pool.near.rows
+
     def gather(self) -> list[Row]:
         """Take in what the search for a part has found that was interrupted."""
         form, part = self._whole.current(), self._part
@@ -261,6 +266,7 @@ class Backfitting:
             charged=self._charged,
             formulas=pool.rows,
             noted=pool.noted,
+            near=self.near,
             number=pool.number,
             tracks=tuple(TrackState(None, None) for _ in parts.possible_tracks(self._task.skeleton.library)),
         )

@@ -117,6 +117,10 @@ class Intake:
         for begin in begins:
             self.pool.note(judged(self._writer, short[begin : begin + _FITTED_AT_ONCE], self._dataset))
 
+    def recall(self, rows: Sequence[Row]) -> None:
+        """Keep formulas of a state that were near the best."""
+        self.pool.near.add(judged(self._writer, rows, self._dataset))
+
     def fit_front(self) -> None:
         """Fit the constants of the front, with simple numbers if these are asked for, as long as there is time.
 

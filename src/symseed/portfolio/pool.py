@@ -15,6 +15,7 @@ from symseed.language.expression import Expression
 from symseed.language.row import Row
 from symseed.language.tokens import TokenKind
 from symseed.language.writer import Writer
+from symseed.portfolio.near import Near
 from symseed.scoring import simple_numbers
 from symseed.scoring.certainty import is_certain
 from symseed.scoring.description import EVIDENCE, description_lengths, shortest
@@ -89,6 +90,8 @@ class Pool:
 
     def __init__(self, writer: Writer, dataset: Dataset) -> None:
         self._writer, self._dataset = writer, dataset
+        self.near = Near(dataset.rounding)
+        """The formulas of the shortest descriptions, of whatever size."""
         self._by_size: dict[int, Formula] = {}
         self._noted = _OfEachSize()
         self._number: Formula | None = None  # the best constant formula
@@ -97,7 +100,9 @@ class Pool:
 
     def add(self, parts: Sequence[Row]) -> None:
         """Judge formulas, and keep those that are the best of their size."""
-        for formula in judged(self._writer, parts, self._dataset):
+        formulas = judged(self._writer, parts, self._dataset)
+        self.near.add(formulas)
+        for formula in formulas:
             size = formula.expression.size
             known = self._by_size.get(size)
             if known is None or formula.description < known.description:
@@ -113,12 +118,14 @@ class Pool:
         a constant too small for the data, which has no effect or replaces something else.
         """
         least = 1.0 / self._dataset.largest_constant
-        self._noted.add(
+        noted = [
             formula
             for formula in formulas
             if not _has_constant_part(formula.expression)
             and not any(0.0 < abs(value) < least for value in formula.expression.constants)
-        )
+        ]
+        self._noted.add(noted)
+        self.near.add(noted)
 
     def replace(self, noted: Formula, formulas: Sequence[Formula]) -> None:
         """Replace a noted formula by others, even if they are worse."""

@@ -190,6 +190,11 @@ class Portfolio:
         """Return the best formulas at each length."""
         return self._intake.pool.front()
 
+    @property
+    def near(self) -> tuple[Row, ...]:
+        """The formulas of the shortest descriptions found so far, of whatever size."""
+        return self._intake.pool.near.rows
+
     def gather(self) -> list[Row]:
         """Take in, and return, the best formulas that the searches have found; note the best of each length."""
         ranked = self.tracks.ranked()
@@ -248,6 +253,7 @@ class Portfolio:
         number = self._intake.possible([begin.number]) if self._settings.constants else []
         self._intake.pool.add([*begin.formulas, *number])
         self._intake.note(begin.noted)
+        self._intake.recall(begin.near)
         if begin.turn >= self._settings.structured:
             self.reduced.start(begin.reduced)
         self._assembler = self._assembler_of(begin.turn >= self._settings.enlarged)
@@ -287,6 +293,7 @@ class Portfolio:
             charged=self._intake.charged,
             formulas=self._intake.pool.rows,
             noted=self._intake.pool.noted,
+            near=self.near,
             number=self._intake.pool.number,
             tracks=self.tracks.next_epoch(),
             reduced=self.reduced.end_epoch(),

@@ -42,6 +42,8 @@ class PortfolioState:
     """The best formula of each length."""
     noted: tuple[Row, ...]
     """Further formulas of the front, which assembly does not use."""
+    near: tuple[Row, ...]
+    """The formulas of the shortest descriptions, of whatever size."""
     number: Row
     """The best constant formula."""
     tracks: tuple[TrackState, ...]
@@ -72,7 +74,7 @@ def reduced_library(library: Library, columns: int) -> Library:
 def pack(state: PortfolioState, library: Library) -> tuple[Arrays, dict[str, Any]]:
     """Return a state as arrays by name, and as values that JSON can hold."""
     arrays: Arrays = {}
-    formulas = Population.of_rows(library.with_constant(), [*state.noted, *state.formulas, state.number])
+    formulas = Population.of_rows(library.with_constant(), [*state.noted, *state.near, *state.formulas, state.number])
     _put(arrays, "formulas", formulas.to_arrays())
     reduced = None
     if state.reduced is not None:
@@ -90,6 +92,7 @@ def pack(state: PortfolioState, library: Library) -> tuple[Arrays, dict[str, Any
         "seconds": state.seconds,
         "charged": state.charged,
         "noted": len(state.noted),
+        "near": len(state.near),
         "tracks": [_packed(arrays, f"track{i}", track) for i, track in enumerate(state.tracks)],
         "reduced": reduced,
     }
@@ -116,14 +119,16 @@ def _state_of(
     """The state of a portfolio with the tracks at some places of the settings."""
     rows = Population.from_arrays(_below(arrays, "formulas"), library.with_constant()).rows
     noted, reduced = int(values["noted"]), values.get("reduced")
+    others = noted + int(values.get("near", 0))  # runs of version 0.1.0 have none
     pairs = zip([settings.tracks[place] for place in places], values["tracks"], strict=True)
     return PortfolioState(
         turn=int(values["turn"]),
         unchanged=int(values["unchanged"]),
         seconds=float(values["seconds"]),
         charged=int(values["charged"]),
-        formulas=tuple(rows[noted:-1]),
+        formulas=tuple(rows[others:-1]),
         noted=tuple(rows[:noted]),
+        near=tuple(rows[noted:others]),
         number=rows[-1],
         tracks=tuple(
             _unpacked(_below(arrays, f"track{i}"), packed, track, track.library(library))

@@ -105,6 +105,7 @@ class Whole:
         self.pool.fall_back_on(state.number)
         self.pool.add([*state.formulas, *self._intake.possible([state.number])])
         self._intake.note(state.noted)
+        self._intake.recall(state.near)
 
     def take(self, forms: Sequence[Filled], part: Part) -> None:
         """Fit whole formulas, and simplify and keep the best of them."""

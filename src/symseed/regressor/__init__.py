@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from symseed.regressor.alternatives import Alternatives
 from symseed.regressor.front import Equation, EquationFront
 from symseed.regressor.regressor import SymbolicRegressor
+from symseed.regressor.stability import Stability, Times
 from symseed.regressor.target import Progress
 
-__all__ = ["Equation", "EquationFront", "Progress", "SymbolicRegressor"]
+__all__ = ["Alternatives", "Equation", "EquationFront", "Progress", "Stability", "SymbolicRegressor", "Times"]

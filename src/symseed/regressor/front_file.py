@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from symseed import files
@@ -17,8 +19,8 @@ from symseed.regressor.front import Equation, EquationFront
 MOST_BYTES = 2**28
 """Most bytes of a front that are read: a front has a few kilobytes, unless names of columns are long."""
 _COLUMNS = ("Complexity", "Loss", "Score", "Equation", "Description", "Share", "Shown")
-_TEST = "Test loss"
-"""A further column if samples were held out."""
+_FURTHER = {"Test loss": "test_loss", "CV loss": "cv_loss", "CV error": "cv_error", "Weight": "weight"}
+"""Further columns, and the attributes of a formula that they hold; they are left out if no formula has the number."""
 
 
 def path(folder: Path, output: int) -> Path:
@@ -26,18 +28,34 @@ def path(folder: Path, output: int) -> Path:
     return folder / ("front.csv" if output == 0 else f"front-{output + 1}.csv")
 
 
-def to_csv(front: EquationFront) -> str:
-    """Return a front as text; every number is read back to the last bit."""
+def others_path(folder: Path, output: int) -> Path:
+    """Return the path of the further formulas of a target, beside its front."""
+    return folder / ("near.csv" if output == 0 else f"near-{output + 1}.csv")
+
+
+def write(folder: Path, output: int, front: EquationFront) -> None:
+    """Write a front, and its further formulas if it has some."""
+    files.replace(path(folder, output), to_csv(front.equations).encode())
+    others = others_path(folder, output)
+    if front.others:
+        files.replace(others, to_csv(front.others).encode())
+    else:
+        others.unlink(missing_ok=True)
+
+
+def to_csv(equations: Sequence[Equation]) -> str:
+    """Return formulas as text; every number is read back to the last bit."""
     buffer = io.StringIO()
     # Before Python 3.13, `csv` does not quote a field because of a single carriage return, which would end the line.
-    has_returns = any("\r" in str(item.expression) for item in front.equations)
+    has_returns = any("\r" in str(item.expression) for item in equations)
+    further = [name for name, own in _FURTHER.items() if any(getattr(item, own) is not None for item in equations)]
     writer = csv.writer(buffer, lineterminator="\n", quoting=csv.QUOTE_ALL if has_returns else csv.QUOTE_MINIMAL)
-    writer.writerow((*_COLUMNS, _TEST) if front.has_test else _COLUMNS)
-    for item in front.equations:
+    writer.writerow((*_COLUMNS, *further))
+    for item in equations:
         numbers = (item.loss, item.score, item.formula.description, item.formula.mean_square)
         texts = [repr(float(value)) for value in numbers]
-        test = [] if item.test_loss is None else [repr(float(item.test_loss))]
-        writer.writerow([item.complexity, *texts[:2], str(item.expression), *texts[2:], item.text, *test])
+        more = [_written(getattr(item, _FURTHER[name])) for name in further]
+        writer.writerow([item.complexity, *texts[:2], str(item.expression), *texts[2:], item.text, *more])
     return buffer.getvalue()
 
 
@@ -57,15 +75,20 @@ def read(file: Path, library_of: Callable[[list[str]], Library]) -> tuple[Equati
         raise DataError(f"`{file}` must hold a front of formulas, but cannot be read: {error}") from error
 
 
+def read_others(folder: Path, output: int, library_of: Callable[[list[str]], Library]) -> tuple[Equation, ...]:
+    """Return the further formulas of a target, as `read` does; runs of earlier versions have none."""
+    others = others_path(folder, output)
+    return read(others, library_of) if os.path.lexists(others) else ()
+
+
 def _equation(row: Mapping[str, str], library: Library) -> Equation:
     expression = Expression.parse(row["Equation"], library)
     formula = Formula(expression, mean_square=float(row["Share"]), description=float(row["Description"]))
     text = row.get("Shown") or to_text(expression)  # files of earlier versions have no such column
     from_text(text, library)
-    return Equation(
-        formula,
-        loss=float(row["Loss"]),
-        score=float(row["Score"]),
-        text=text,
-        test_loss=float(row[_TEST]) if _TEST in row else None,
-    )
+    further = {own: float(row[name]) for name, own in _FURTHER.items() if row.get(name)}
+    return replace(Equation(formula, loss=float(row["Loss"]), score=float(row["Score"]), text=text), **further)  # type: ignore[arg-type]
+
+
+def _written(number: float | None) -> str:
+    return "" if number is None else repr(float(number))

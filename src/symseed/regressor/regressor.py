@@ -19,14 +19,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from symseed import show
 from symseed.arrays import Floats
 from symseed.data import frames
-from symseed.errors import DataError, SettingsError, check_between, listed
-from symseed.export import parts_text, to_numpy, to_onnx, to_sympy, to_torch
+from symseed.errors import DataError, SettingsError, listed
 from symseed.regressor import guesses
 from symseed.regressor.fitting import Fit, Outcome, Screen, saved_outcome, search_targets
 from symseed.regressor.front import TABLE, Equation, EquationFront
 from symseed.regressor.run import Run
 from symseed.regressor.run_data import RunData, checked_errors, checked_weights
 from symseed.regressor.settings import LIMITS, NAMES, Callback, EarlyStop, Plan, Settings, suggestion
+from symseed.regressor.sureness import Sureness
 from symseed.search.streams import Stream, derived
 
 _Given = ParamSpec("_Given")
@@ -48,7 +48,7 @@ def _suggesting(initialise: Callable[_Given, None]) -> Callable[_Given, None]:
     return checked
 
 
-class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Finds short formulas that explain a target by the columns of a table.
 
     The result of `fit` is a Pareto front, formulas of growing complexity and falling loss (`equations_`), and one
@@ -96,6 +96,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             "accuracy": smallest loss.
             "score": highest score, where the loss falls fastest per step of complexity.
             "bic": least n log(loss) + k log(n), for n samples and k fitted constants.
+            "cv": the shortest formula whose loss in tenfold cross-validation (`cv_loss`) is at most one standard error
+            above the least one. It must be set before the fit.
         loss: "squared", "absolute", "huber", "logcosh", a name of another tool for these ("mse", "L1DistLoss()",
             "HuberLoss(2.5)"), or a function of y and prediction that returns the loss of each sample. Constants are
             fitted, and formulas compared and selected, by the loss.
@@ -138,8 +140,9 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             formulas so far.
 
     Attributes:
-        equations_: the front as a pandas DataFrame with the columns complexity, loss, score, equation, sympy_format,
-            and test_loss if samples are held out; a list of them if y has several columns.
+        equations_: the front as a pandas DataFrame with the columns complexity, loss, score, weight, equation,
+            expression, sympy_format, and test_loss if samples are held out, cv_loss if `model_selection` is "cv"; a
+            list of them if y has several columns. The weight is the probability that the form of the formula is right.
         pareto_front_: the same as a tuple of `Equation`, or a list of such tuples.
         best_: the `Equation` that `model_selection` selects, or a list.
         noise_: the noise by which formulas were fitted: a `Noise` with `kind`, `floor`, `share` and `words`, which is a
@@ -382,6 +385,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.array(labels, dtype=object)
         self._labels, self._names, self._categories = labels, data.names, data.categories
         self._fronts = tuple(front.determined_by(*data.sample(i)) for i, front in enumerate(outcome.fronts))
+        self._compare([data.sample(i)[0] for i in range(len(self._fronts))])
         self._histories = tuple(record.moments for record in outcome.records)
         self._is_multiple = data.is_multiple
         self.structure_: Any = self._one_or_list([list(record.structure) for record in outcome.records])
@@ -471,38 +475,9 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         spread = [equation.uncertainty.deviation(table.values) for equation in chosen]
         return out, np.stack(spread, axis=1) if self._is_multiple else spread[0]
 
-    def predict_interval(
-        self, X: Any, level: float = 0.95, index: int | Sequence[int] | None = None
-    ) -> tuple[Floats, Floats]:
-        """Return the lower and upper ends of intervals that hold a new sample of weight 1 with a probability.
-
-        Args:
-            X: as for `predict`.
-            level: the probability. The intervals assume that the form of the formula is right, and normal errors.
-            index: as for `predict`.
-        """
-        check_between("level", level, 0.0, 1.0)
-        values, spread = self.predict(X, index, return_std=True)
-        factors = np.array([equation.uncertainty.quantile(level) for equation in self.at(index)])
-        width = spread * (factors if self._is_multiple else factors[0])
-        return values - width, values + width
-
-    def standard_errors(self, index: int | Sequence[int] | None = None, level: float = 0.95) -> Any:
-        """Return the constants of the selected formula with their standard errors, as a data frame; a list for several.
-
-        The columns are `value`, `standard_error`, and `low` and `high`, the ends of the interval of a level. A row is a
-        constant, in the order of `best_.expression`. Constants that the data do not determine have infinite errors.
-
-        Args:
-            index: the row of `equations_` to use in place of the selected formula; a list if y has several columns.
-            level: the probability that an interval holds the true constant, if the form of the formula is right.
-        """
-        check_between("level", level, 0.0, 1.0)
-        return self._one_or_list([equation.standard_errors(level) for equation in self.at(index)])
-
     def sympy(self, index: int | Sequence[int] | None = None) -> Any:
         """Return the selected formula as a sympy object, or another row of `equations_`."""
-        return self._one_or_list([to_sympy(equation.expression) for equation in self.at(index)])
+        return self._one_or_list([equation.sympy() for equation in self.at(index)])
 
     def latex(self, index: int | Sequence[int] | None = None, precision: int | None = None) -> Any:
         """Return the selected formula as LaTeX, or another row of `equations_`.
@@ -520,8 +495,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         empty without a template; a list of them if y has several columns.
         """
         template = self._settings().plan().with_categories(getattr(self, "_categories", ())).template
-        chosen = [item.expression for item in self.at(index)]
-        return self._one_or_list([{} if template is None else parts_text(template, one) for one in chosen])
+        return self._one_or_list([{} if template is None else item.parts(template) for item in self.at(index)])
 
     def latex_table(
         self,
@@ -555,15 +529,15 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def numpy_function(self, index: int | Sequence[int] | None = None) -> Any:
         """Return the selected formula as a function of NumPy arrays, one for each variable that occurs."""
-        return self._one_or_list([to_numpy(item.expression) for item in self.at(index)])
+        return self._one_or_list([item.numpy_function() for item in self.at(index)])
 
     def pytorch(self, index: int | Sequence[int] | None = None) -> Any:
         """Return the selected formula as a PyTorch module, whose constants can be trained further."""
-        return self._one_or_list([to_torch(item.expression) for item in self.at(index)])
+        return self._one_or_list([item.pytorch() for item in self.at(index)])
 
     def onnx(self, index: int | Sequence[int] | None = None) -> Any:
         """Return the selected formula as an ONNX model."""
-        return self._one_or_list([to_onnx(item.expression, len(self._names)) for item in self.at(index)])
+        return self._one_or_list([item.onnx(len(self._names)) for item in self.at(index)])
 
     # --- Pictures ----------------------------------------------------------------------------------------------------
 

@@ -18,9 +18,9 @@ from symseed.regressor.all_rows import AllRows
 from symseed.regressor.front import Candidate, EquationFront
 from symseed.regressor.own_errors import refitted
 from symseed.regressor.prepare import Prepared
-from symseed.scoring import description_lengths, fit_to_convergence
-from symseed.search import StopReason
-from symseed.search.budget import IsLate
+from symseed.scoring import cross_validated, description_lengths, fit_to_convergence, forms
+from symseed.search import StopReason, Stream, derived
+from symseed.search.budget import IsLate, in_time
 
 _MOST_FITS = 20
 """Most fits of a formula on the front, each of 100 iterations: chosen by hand."""
@@ -68,7 +68,10 @@ class Restorer:
             for row in rows:
                 if candidates and judge.is_slow and is_late():
                     break
-                candidates += self._restored(row, judge, is_late, is_choice=row is rows[0])
+                is_choice = row is rows[0]
+                candidates += self._restored(
+                    row, judge, is_late, is_choice=is_choice, is_simplified=is_choice or judge.is_final
+                )
                 done += 1
         except KeyboardInterrupt:
             if reason is StopReason.NOT_ENDED:
@@ -82,13 +85,36 @@ class Restorer:
         if done < len(rows) and reason is not StopReason.INTERRUPTED:
             _warn_of_time(done, len(rows), len(self._prepared.whole))
         fitting = [item for item in candidates if item.formula.expression.size <= self._prepared.plan.maxsize]
-        return EquationFront.of(
+        front = EquationFront.of(
             fitting or candidates,
             reason,
             data=self._prepared.whole,
             rows=judge.count,
             noise=self._prepared.noise,
             rounding=self._prepared.scaled.rounding,
+        )
+        if not judge.is_final:
+            return front
+        near = [] if judge.is_slow or reason is StopReason.SOLVED else portfolio.near
+        return self._weighed(front, [row for row in near if row not in rows], judge, is_late)
+
+    def _weighed(self, front: EquationFront, near: Sequence[Row], judge: Judge, is_late: IsLate) -> EquationFront:
+        """The front with weights, for which further formulas near the best are judged too while there is time."""
+        library = self._writer.library
+        others = [
+            item for row in in_time(near, is_late) for item in self._restored(row, judge, is_late, is_simplified=False)
+        ]
+        weighed = front.weighed(
+            others,
+            self._prepared.whole,
+            lambda formulas: forms([Expression(library, item.row) for item in formulas], self._prepared.data),
+        )
+        if self._prepared.plan.given.model_selection != "cv":
+            return weighed
+        rows = [item.expression.row for item in weighed.equations]
+        seed = derived(self._prepared.seed, Stream.FOLDS, 1)
+        return weighed.cross_validated(
+            cross_validated(self._writer, rows, self._prepared.data, seed=seed, is_late=is_late)
         )
 
     def shown(self, expression: Expression) -> Expression:
@@ -103,7 +129,9 @@ class Restorer:
         table[:, columns] = data.X
         return _mean_loss(data, shown.evaluate(table))
 
-    def _restored(self, row: Row, judge: Judge, is_late: IsLate, *, is_choice: bool) -> list[Candidate]:
+    def _restored(
+        self, row: Row, judge: Judge, is_late: IsLate, *, is_choice: bool = False, is_simplified: bool = True
+    ) -> list[Candidate]:
         """A formula of the search in the user's units, simplified again if the units differ and there is time."""
         prepared, library = self._prepared, self._writer.library
         wanted = Expression(library, row).evaluate(prepared.scaled.X)
@@ -116,7 +144,7 @@ class Restorer:
             if prepared.has_squares and not prepared.units.are_plain and not is_late():
                 # A factor of 1 in the search's units is a constant in the user's units, and is not fitted yet.
                 forms = [self._fitted(form)]
-                if is_choice or judge.is_final:
+                if is_simplified:
                     forms.append(self._simplified(forms[0], is_late, is_choice=is_choice))
             found = [item for one in forms for item in judge.candidates(one, row, is_late)]
             return found or judge.candidates(form, row, is_late)

@@ -4,6 +4,7 @@
     data.safetensors         the data
     events.jsonl             the log, a line for each turn; the process that writes to the run holds its lock
     front.csv                the formulas so far; front-2.csv, ... for further targets
+    near.csv                 further formulas that explain the data nearly as well as the best; near-2.csv, ...
     checkpoint/              the last two states of the search, each with a manifest that has its hash
 
 Nothing in it is executed: settings are text, formulas are read by symseed's parser, arrays are numbers.
@@ -155,15 +156,13 @@ class Run:
             if self._shown.get(output) != str(progress.best):
                 self._shown[output] = str(progress.best)
                 front = progress.front()
-                self._safely(
-                    lambda: files.replace(front_file.path(self.folder, output), front_file.to_csv(front).encode())
-                )
+                self._safely(lambda: front_file.write(self.folder, output, front))
 
     def finish(self, output: int, front: EquationFront) -> None:
         """Record the front of a target."""
 
         def write() -> None:
-            files.replace(front_file.path(self.folder, output), front_file.to_csv(front).encode())
+            front_file.write(self.folder, output, front)
             self.log.record_end(output, front)
 
         self._safely(write)
@@ -214,10 +213,10 @@ class Run:
             if os.path.lexists(path):
                 end = ends.get(output, NOT_ENDED)
                 equations = front_file.read(path, lambda formulas: self.library(plan, formulas))
+                others = front_file.read_others(self.folder, output, lambda formulas: self.library(plan, formulas))
                 rows = len(self.data.dataset(output)) if end.rows is None else end.rows
-                out[output] = SavedFront(
-                    EquationFront(equations, end.reason, rows, end.rounding, end.noise), end.is_final
-                )
+                front = EquationFront(equations, end.reason, rows, end.rounding, end.noise, others)
+                out[output] = SavedFront(front, end.is_final)
         return out
 
 

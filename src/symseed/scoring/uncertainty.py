@@ -38,6 +38,8 @@ class Uncertainty:
     """Standard deviation of the error of a sample of weight 1."""
     freedom: int
     """Degrees of freedom: samples less constants."""
+    shift: Floats
+    """From the constants to those of least squares, (K,): not 0 where constants were made simple numbers."""
     model: Noise = ADDITIVE
     """How the noise depends on the value; `noise` is the factor of its growth."""
 
@@ -60,8 +62,12 @@ class Uncertainty:
         with np.errstate(all="ignore"):  # squares of huge values overflow, and the errors are infinite then
             if freedom > 0 and math.isfinite(linear.error):
                 variance = float((linear.error + sample.rounding * sample.total_weight) / share / freedom)
-            factor = _root_of_inverse(linear.curvature / share) * math.sqrt(variance)
-        return cls(expression, factor, math.sqrt(variance) / weighed.unit, freedom, noise)
+            root = _root_of_inverse(linear.curvature / share)
+            factor = root * math.sqrt(variance)
+            # One step of Gauss and Newton; where constants compensate for each other, it is not known.
+            shift = -arithmetic.product(root, arithmetic.product(root.T, linear.gradient / share))
+            shift = np.where(np.isfinite(shift), shift, 0.0)
+        return cls(expression, factor, math.sqrt(variance) / weighed.unit, freedom, shift, noise)
 
     @property
     def values(self) -> Floats:
@@ -89,9 +95,13 @@ class Uncertainty:
         return float(t.ppf(0.5 + 0.5 * level, max(self.freedom, 1)))
 
     def intervals(self, level: float) -> tuple[Floats, Floats]:
-        """Return the lower and the upper end of the interval of each constant that has a probability, (K,) each."""
+        """Return the lower and the upper end of the interval of each constant that has a probability, (K,) each.
+
+        Intervals are around the constants of least squares, also where a constant was made a simple number.
+        """
         width = self.quantile(level) * self.standard_errors
-        return self.values - width, self.values + width
+        middle = self.values + self.shift
+        return middle - width, middle + width
 
     def _evaluated(self, places: list[int], change: Floats, X: Floats) -> Floats:
         row = self.expression.row

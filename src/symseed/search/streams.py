@@ -28,6 +28,10 @@ class Stream(enum.Enum):
     """The portfolio that searches the reduced problem of another."""
     TEST = 32_452_843
     """The samples that are held out for a test."""
+    FOLDS = 49_979_687
+    """The parts of the samples for cross-validation."""
+    RESAMPLE = 67_867_967
+    """Samples drawn again for stability, and the points at which alternatives are compared."""
     WARM_START = 15_485_863
     """Fits that continue from the formulas of earlier fits: each has other random numbers."""
 

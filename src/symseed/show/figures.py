@@ -98,6 +98,14 @@ class FrontRow(Protocol):
         """Mean loss on samples that were held out; None if there are none."""
 
     @property
+    def cv_loss(self) -> float | None:
+        """Cross-validated mean loss; None if it was not computed."""
+
+    @property
+    def weight(self) -> float | None:
+        """Probability that the form is right; None if it is not known."""
+
+    @property
     def score(self) -> float:
         """Decrease of log(loss) per additional token, compared with the formula before."""
 

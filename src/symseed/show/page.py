@@ -27,7 +27,7 @@ from symseed.show.figures import FrontRow
 from symseed.show.style import COLOURS, EDGE, GREY, GRID, PAPER, style
 from symseed.show.training import plot_training
 from symseed.tables.report import TableReport
-from symseed.text import clipped, for_html, one_line
+from symseed.text import clipped, for_html, one_line, percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,6 +47,16 @@ _DARK = {
     PAPER: "#171c22",
 }
 """The colours of figures, and the colour that replaces each on a dark background."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure that is drawn for the report."""
+
+    name: str
+    """A word, for ids in the page."""
+    caption: str
+    draw: Callable[[], Figure]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +94,14 @@ class ReportContent:
     """Versions by name of software."""
     code: Mapping[str, str] = field(default_factory=dict)
     """The selected formula as code, by the name of the language."""
+    alternatives: Sequence[FrontRow] = ()
+    """Formulas that explain the data about equally well, the most probable first."""
+    summary: str = ""
+    """A sentence about the alternatives."""
+    stability: str = ""
+    """What would be selected from other samples, as lines of text."""
+    drawings: Sequence[Drawing] = ()
+    """Further figures."""
 
     def __post_init__(self) -> None:
         """Refuse a front without the selected formula."""
@@ -133,6 +151,7 @@ def report_html(content: ReportContent) -> str:
         _constants(content),
         _structure(content.structure),
         _front(content),
+        _alternatives(content),
         _pictures(content),
         _take_away(content.code),
         _data(content),
@@ -235,20 +254,49 @@ def _front(content: ReportContent) -> str:
     for place, equation in enumerate(content.equations):
         is_chosen = place == content.chosen
         mark = '<span role="img" aria-label="selected">▸</span>' if is_chosen else ""
-        test = [] if equation.test_loss is None else [f"{equation.test_loss:.4g}"]
-        numbers = str(equation.complexity), f"{equation.loss:.4g}", *test, f"{equation.score:.3g}"
+        losses = [f"{loss:.4g}" for loss in (equation.loss, equation.test_loss, equation.cv_loss) if loss is not None]
+        weight = [] if equation.weight is None else [for_html(percent(equation.weight))]
+        numbers = str(equation.complexity), *losses, f"{equation.score:.3g}", *weight
         rows.append(_row([mark, *numbers, _mathml(equation)], is_marked=is_chosen))
-    has_test = any(equation.test_loss is not None for equation in content.equations)
-    column = "<th>test loss</th>" if has_test else ""
-    held = " Test loss is the same mean over samples that the search has not seen." if has_test else ""
-    head = f"<tr><th></th><th>complexity</th><th>loss</th>{column}<th>score</th><th>formula</th></tr>"
+    first = content.equations[0]
+    names, more = ["complexity", "loss"], []
+    if first.test_loss is not None:
+        names.append("test loss")
+        more.append(" Test loss is the same mean over samples that the search has not seen.")
+    if first.cv_loss is not None:
+        names.append("cv loss")
+        more.append(" CV loss is that over samples that the constants were not fitted to.")
+    names.append("score")
+    if first.weight is not None:
+        names.append("weight")
+        more.append(" Weight is the probability that the form of a formula is right.")
+    head = f"<tr><th></th>{''.join(f'<th>{name}</th>' for name in (*names, 'formula'))}</tr>"
     return (
         "<section><h2>The front</h2>"
         "<p>The Pareto front: each formula has a smaller loss than all shorter ones. The selected formula is always "
         "included. Loss is the mean squared error, or the mean of the loss that was set. Score is the decrease of "
-        f"log(loss) per additional token.{held}</p>"
+        f"log(loss) per additional token.{''.join(more)}</p>"
         f'<div class="scroll" tabindex="0"><table class="front"><thead>{head}</thead><tbody>{"".join(rows)}</tbody>'
         "</table></div></section>"
+    )
+
+
+def _alternatives(content: ReportContent) -> str:
+    """Formulas that the data cannot tell apart, and the place of the measurement that can."""
+    if not content.summary and not content.stability:
+        return ""
+    rows = "".join(
+        _row(["" if item.weight is None else for_html(percent(item.weight)), _mathml(item)], is_marked=False)
+        for item in content.alternatives
+    )
+    table = ""
+    if len(content.alternatives) > 1:
+        head = "<thead><tr><th>weight</th><th>formula</th></tr></thead>"
+        table = f'<div class="scroll" tabindex="0"><table class="front">{head}<tbody>{rows}</tbody></table></div>'
+    stability = f"<h3>Other samples</h3><pre>{_text(content.stability, 4000, is_line=False)}</pre>"
+    return (
+        f"<section><h2>Alternatives</h2>{table}<p>{_text(content.summary, 400)}</p>"
+        f"{stability if content.stability else ''}</section>"
     )
 
 
@@ -267,6 +315,7 @@ def _pictures(content: ReportContent) -> str:
             else "The history is not available.",
         ),
     ]
+    drawings += [(item.name, item.caption, item.draw) for item in content.drawings]
     if any(moment.learning for moment in content.history):
         caption = "How the searches learnt, and which part found each improvement"
         drawings.append(("training", caption, lambda: plot_training(content.history)))
