@@ -12,7 +12,7 @@ from symseed import arithmetic
 from symseed.arrays import Floats
 from symseed.language import Row, Writer
 from symseed.space.dimensions import NUMBER, Dimension
-from symseed.structure.reduction import Column, Kind, Reduction, Step, Values
+from symseed.structure.reduction import OPPOSITE, Column, Kind, Reduction, Step, Values
 
 _MOST_TAIL = 15.0
 """Largest distance from the mean, in standard deviations, of a value of a combination: beyond it, a pole or a tail
@@ -110,7 +110,7 @@ class Moves:
             if unit == reduction.dimension and (not is_log or unit in (None, NUMBER)):
                 options += [("sub", column.row, x, unit), ("add", column.row, x, unit)]
             for name, part, by, part_unit in options:
-                if not writer.has(_BACK[name]):
+                if not writer.has(OPPOSITE[name]):
                     continue
                 step = Step(name, part)
                 if is_log and name in ("div", "mul") and bool((by > 0.0).all()):
@@ -168,8 +168,6 @@ def _are_positive(slope: Floats) -> bool:
 
 
 _LOG = Step("log")
-_BACK = {"div": "mul", "mul": "div", "sub": "add", "add": "sub"}
-"""The operator that undoes a step."""
 
 
 def _times(a: Dimension | None, b: Dimension | None, exponent: int) -> Dimension | None:

@@ -7,7 +7,8 @@ problem can be written over the original one.
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+import types
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,6 +33,10 @@ class Kind(enum.Enum):
     """A column is left out."""
     TURN = "turn"
     """The target becomes its logarithm, reciprocal, square or root."""
+
+
+OPPOSITE: Mapping[str, str] = types.MappingProxyType({"div": "mul", "mul": "div", "sub": "add", "add": "sub"})
+"""The operator that undoes a step with a column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +67,7 @@ class Step:
     def undone(self, writer: Writer, inner: Row) -> Row:
         """Return the formula of the target before this step, given that of the target after it."""
         if self.part is not None:
-            back = {"div": "mul", "mul": "div", "sub": "add", "add": "sub"}[self.name]
-            return writer.apply(back, inner, self.part)
+            return writer.apply(OPPOSITE[self.name], inner, self.part)
         if self.name == "inv":
             return _inverse(writer, inner)
         return writer.apply({"log": "exp", "square": "sqrt"}[self.name], inner)
