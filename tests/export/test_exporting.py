@@ -633,11 +633,20 @@ def test_onnx_models_have_the_formulas_values(cases: list[Case]) -> None:
         case.check(found)
 
 
-def test_onnx_models_run_in_onnxruntime(cases: list[Case]) -> None:
+def test_onnx_models_run_in_onnxruntime_unless_it_lacks_their_operators(cases: list[Case]) -> None:
     runtime: Any = pytest.importorskip("onnxruntime")
+    lacking: set[str] = set()
     for case in cases[::2]:
-        session = runtime.InferenceSession(to_onnx(case.expression).SerializeToString())
+        model = to_onnx(case.expression)
+        try:
+            session = runtime.InferenceSession(model.SerializeToString())
+        except Exception as error:
+            assert type(error).__name__ == "NotImplemented", error
+            lacking |= {node.op_type for node in model.graph.node if f"{node.op_type}(" in str(error)}
+            continue
         case.check(session.run(None, {"X": case.X})[0])
+    # Its kernels of these are for float32 alone; the page on operators says so.
+    assert lacking <= {"Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh"}
 
 
 @pytest.mark.parametrize(("function", "package"), [(to_torch, "torch"), (to_onnx, "onnx")])
