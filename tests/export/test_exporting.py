@@ -640,8 +640,7 @@ def test_onnx_models_run_in_onnxruntime_unless_it_lacks_their_operators(cases: l
         model = to_onnx(case.expression)
         try:
             session = runtime.InferenceSession(model.SerializeToString())
-        except Exception as error:
-            assert type(error).__name__ == "NotImplemented", error
+        except runtime.capi.onnxruntime_pybind11_state.NotImplemented as error:
             lacking |= {node.op_type for node in model.graph.node if f"{node.op_type}(" in str(error)}
             continue
         case.check(session.run(None, {"X": case.X})[0])
