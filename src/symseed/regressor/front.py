@@ -193,7 +193,9 @@ _OPTIONAL = frozenset({"test_loss", "cv_loss", "weight"})
 
 @dataclass(frozen=True, slots=True)
 class EquationFront:
-    """The Pareto front of one target: formulas of growing complexity, each with a smaller loss than all shorter ones.
+    """The Pareto front of one target: formulas of growing complexity, each with a smaller error than all shorter ones.
+
+    Errors are weighed by the noise; the displayed loss is not.
 
     The selected formula is always included.
     """

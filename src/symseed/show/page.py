@@ -273,8 +273,9 @@ def _front(content: ReportContent) -> str:
     head = f"<tr><th></th>{''.join(f'<th>{name}</th>' for name in (*names, 'formula'))}</tr>"
     return (
         "<section><h2>The front</h2>"
-        "<p>The Pareto front: each formula has a smaller loss than all shorter ones. The selected formula is always "
-        "included. Loss is the mean squared error, or the mean of the loss that was set. Score is the decrease of "
+        "<p>The Pareto front: each formula has a smaller error, weighed by the noise, than all shorter ones. The "
+        "selected formula is always included. Loss is the mean squared error, or the mean of the loss that was "
+        "set. Score is the decrease of "
         f"log(loss) per additional token.{''.join(more)}</p>"
         f'<div class="scroll" tabindex="0"><table class="front"><thead>{head}</thead><tbody>{"".join(rows)}</tbody>'
         "</table></div></section>"
