@@ -194,6 +194,26 @@ def _lock(file: IO[bytes], path: Path) -> None:
         raise DataError(f"Another process is writing to `{path}`. Wait for it, or use another folder.") from error
 
 
+def is_locked(path: Path) -> bool:
+    """Return whether a process holds the lock of `Lines` on a file; False where the system has no such locks.
+
+    Raises:
+        OSError: if the file cannot be opened.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return False
+    handle = os.open(path, os.O_RDONLY | _NO_LINKS | getattr(os, "O_NONBLOCK", 0))
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
 def _ends_with_newline(file: IO[bytes]) -> bool:
     file.seek(-1, os.SEEK_END)
     return file.read(1) == b"\n"

@@ -26,6 +26,7 @@ ELSEWHERE = {
     "runs": ("runs", "runs"),
     "show": ("show", "show"),
     "stability": ("show", "stability"),
+    "studio": ("studio", "studio"),
 }
 """Commands of other modules, with their names there. Each module is loaded when its command is needed; those of `fit`,
 `show` and `runs` load scikit-learn only when a command runs, because it takes longer than most commands."""

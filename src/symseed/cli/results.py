@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import platform
 import shutil
@@ -21,7 +20,6 @@ from symseed.arrays import Floats
 from symseed.cli import next_step, run_names
 from symseed.data import NoiseKind
 from symseed.errors import SettingsError, listed
-from symseed.export.source import FORMATS
 from symseed.language.tokens import TokenKind
 from symseed.regressor import front_text, settings_text
 from symseed.regressor.front import Equation, EquationFront
@@ -277,10 +275,7 @@ def _numbered(path: Path, place: int) -> str:
 
 def _exports(equation: Equation) -> dict[str, str]:
     """The formula in every notation that can express it."""
-    out = {}
-    for name in FORMATS:
-        with contextlib.suppress(SettingsError):
-            out[name] = equation.export(name)
+    out = equation.exports()
     if any("±" in constant for constant in equation.constants):
         out["constants, in LaTeX"] = equation.latex_constants()
     return out

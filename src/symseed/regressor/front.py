@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +27,7 @@ from symseed.export import (
     to_text,
     to_torch,
 )
+from symseed.export.source import FORMATS
 from symseed.language import Expression, Template, TokenKind
 from symseed.language.spelling import plus_minus
 from symseed.language.typeset import latex_number
@@ -137,6 +139,14 @@ class Equation:
         notes = [f"Constants: {', '.join(self.constants)}".replace("±", "+/-").replace("?", "any")] if errors else []
         text = export(self.expression, format, name=name, notes=notes)  # it refuses what the format cannot express
         return self.latex() if format == "latex" else text
+
+    def exports(self) -> dict[str, str]:
+        """Return the formula in every format that can express it, by the name of the format."""
+        out = {}
+        for name in FORMATS:
+            with contextlib.suppress(SettingsError):
+                out[name] = self.export(name)
+        return out
 
     def latex_constants(self) -> str:
         """Return the constants with their standard errors as a table in LaTeX, for the package booktabs."""

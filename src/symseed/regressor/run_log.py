@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import platform
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -49,6 +51,7 @@ class RunLog:
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
         self._lines: files.Lines | None = None
+        self._read: tuple[Any, list[dict[str, Any]]] | None = None  # the file's state, and its events then
 
     # --- Writing -----------------------------------------------------------------------------------------------------
 
@@ -60,7 +63,8 @@ class RunLog:
             OSError: if the file cannot be written.
         """
         self._lines = files.Lines(self._path)
-        self._append({"event": event, "time": now(), "version": version()})
+        here = {"host": platform.node(), "pid": os.getpid()}
+        self._append({"event": event, "time": now(), "version": version(), **here})
 
     def close(self) -> None:
         """Stop writing, and release the lock."""
@@ -115,23 +119,37 @@ class RunLog:
     def events(self) -> list[dict[str, Any]]:
         """The events in order; a turn repeated after a resume replaces the earlier one.
 
+        The file is read again only if it has changed.
+
         Raises:
             DataError: if the file cannot be read.
         """
         try:
+            found = self._path.lstat()
+            state = found.st_ino, found.st_size, found.st_mtime_ns
+            if self._read is not None and self._read[0] == state:
+                return self._read[1]
             content = files.read(self._path, _MOST_BYTES)
         except FileNotFoundError:
             return []
         except OSError as error:
             raise DataError(f"`{self._path}` must be the log of a run, but it cannot be read: {error}.") from error
-        out: dict[Any, dict[str, Any]] = {}
-        for place, event in enumerate(files.read_lines(content)):
-            if isinstance(event, dict):
-                kind = event.get("event")
-                key = (kind, event.get("output"), event.get("turn")) if kind == "turn" else (kind, place, None)
-                out.pop(key, None)
-                out[key] = event
-        return list(out.values())
+        self._read = state, _in_order(content)
+        return self._read[1]
+
+    @property
+    def writer(self) -> int | None:
+        """The id of the process of this computer that is writing to the run; None if there is none."""
+        opened = [event for event in self.events if event.get("event") in ("begin", "resume")]
+        last = opened[-1] if opened else {}
+        pid = last.get("pid")
+        if os.name != "posix" or last.get("host") != platform.node() or not isinstance(pid, int) or pid <= 0:
+            return None
+        try:
+            os.kill(pid, 0)  # whether there is such a process; the lock says whether it is the one that writes
+            return pid if files.is_locked(self._path) else None
+        except OSError:
+            return None
 
     def history(self, output: int) -> list[Moment]:
         """Return how the selected formula of a target changed."""
@@ -180,6 +198,18 @@ class RunLog:
             bool(event["is_final"]),
             Noise.of_values(event["noise"]) if "noise" in event else ADDITIVE,
         )
+
+
+def _in_order(content: bytes) -> list[dict[str, Any]]:
+    """The events of a log; the last one of each turn."""
+    out: dict[Any, dict[str, Any]] = {}
+    for place, event in enumerate(files.read_lines(content)):
+        if isinstance(event, dict):
+            kind = event.get("event")
+            key = (kind, event.get("output"), event.get("turn")) if kind == "turn" else (kind, place, None)
+            out.pop(key, None)
+            out[key] = event
+    return list(out.values())
 
 
 def _to_values(entry: TrackLearning) -> dict[str, Any]:

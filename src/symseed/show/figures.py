@@ -262,7 +262,7 @@ def plot_tree(expression: Expression) -> Figure:
     with style():
         from symseed.show.picture import Picture
 
-        texts = [_node(token, value) for token, value in zip(tokens, expression.constants, strict=True)]
+        texts = [node_label(token, value) for token, value in zip(tokens, expression.constants, strict=True)]
         widths = [_width(text) for text in texts]
         level = 38.0 if max(depths) <= 10 else 28.0
         places = np.array(_layout(arities, widths, gap=9.0))
@@ -537,7 +537,8 @@ def _fit_note(drawn: int, missing: int) -> str:
 # --- Tree ------------------------------------------------------------------------------------------------------------
 
 
-def _node(token: Token, value: float) -> str:
+def node_label(token: Token, value: float) -> str:
+    """Return what a node of a tree says."""
     if token.kind is TokenKind.OPERATOR:
         return _SIGNS.get(token.name, token.name)
     if token.kind is TokenKind.VARIABLE:

@@ -164,7 +164,7 @@ def report_html(content: ReportContent) -> str:
         'img-src data:">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{title}</title>\n<style>\n{_css()}</style>\n</head>\n<body>\n<main>\n"
+        f"<title>{title}</title>\n<style>\n{page_css()}</style>\n</head>\n<body>\n<main>\n"
         + "\n".join(filter(None, parts))
         + "\n</main>\n</body>\n</html>\n"
     )
@@ -210,7 +210,7 @@ def _chosen(content: ReportContent) -> str:
             notes.append("R² is not defined, because the target does not vary.")
     # A long formula has smaller type, so that more of it is visible at once.
     size = "large" if len(equation.expression) <= 15 else "middle" if len(equation.expression) <= 40 else "small"
-    formula = f'<div class="formula {size} scroll" tabindex="0">{_equation(content.target, equation)}</div>'
+    formula = f'<div class="formula {size} scroll" tabindex="0">{named_mathml(content.target, equation)}</div>'
     return (
         f'<section class="chosen" aria-label="The selected formula">{formula}<dl class="tiles">{cells}</dl>'
         + "".join(f'<p class="note">{note}</p>' for note in notes)
@@ -257,7 +257,7 @@ def _front(content: ReportContent) -> str:
         losses = [f"{loss:.4g}" for loss in (equation.loss, equation.test_loss, equation.cv_loss) if loss is not None]
         weight = [] if equation.weight is None else [for_html(percent(equation.weight))]
         numbers = str(equation.complexity), *losses, f"{equation.score:.3g}", *weight
-        rows.append(_row([mark, *numbers, _mathml(equation)], is_marked=is_chosen))
+        rows.append(_row([mark, *numbers, formula_mathml(equation)], is_marked=is_chosen))
     first = content.equations[0]
     names, more = ["complexity", "loss"], []
     if first.test_loss is not None:
@@ -287,7 +287,7 @@ def _alternatives(content: ReportContent) -> str:
     if not content.summary and not content.stability:
         return ""
     rows = "".join(
-        _row(["" if item.weight is None else for_html(percent(item.weight)), _mathml(item)], is_marked=False)
+        _row(["" if item.weight is None else for_html(percent(item.weight)), formula_mathml(item)], is_marked=False)
         for item in content.alternatives
     )
     table = ""
@@ -455,7 +455,7 @@ def _in_unit(unit: str | None) -> str:
     return f" ({unit})" if unit else ""
 
 
-def _mathml(equation: FrontRow) -> str:
+def formula_mathml(equation: FrontRow) -> str:
     """Return a formula as MathML, with clipped names."""
     return re.sub(
         "<mi>([^<]+)</mi>",
@@ -464,9 +464,9 @@ def _mathml(equation: FrontRow) -> str:
     )
 
 
-def _equation(target: str, equation: FrontRow) -> str:
+def named_mathml(target: str, equation: FrontRow) -> str:
     """Return `target = formula` as one MathML element."""
-    opening, _, rest = _mathml(equation).partition(">")
+    opening, _, rest = formula_mathml(equation).partition(">")
     name = f"<mi>{_text(target, 40)}</mi>"
     return f'{opening} display="block"><mrow>{name}<mo>=</mo>{rest.removesuffix("</math>")}</mrow></math>'
 
@@ -497,8 +497,8 @@ def _variable(colour: str) -> str:
     return f"--c{colour[1:].lower()}"
 
 
-def _css() -> str:
-    """Return the rules of `page.css`, with the colours of figures in its placeholders."""
+def page_css() -> str:
+    """Return the style of a page: the rules of `page.css`, with the colours of figures in its placeholders."""
     light = "".join(f"{_variable(colour)}:{colour};" for colour in _DARK)
     dark = "".join(f"{_variable(colour)}:{shade};" for colour, shade in _DARK.items())
     rules = (importlib.resources.files("symseed.show") / "page.css").read_text(encoding="utf-8")

@@ -1,0 +1,96 @@
+// A new search: a table, what to predict from which columns, and for how long.
+
+import { ask, attempt, el, say, send } from "./dom.js";
+import { bars } from "./plots.js";
+
+export async function startView(place) {
+  document.title = "New search – symseed studio";
+  const about = await ask("/api/about");
+  const rest = el("div", {});
+  const take = (table) => { if (table) { say(""); rest.replaceChildren(...chosen(table, about)); } };
+  const upload = (file) => attempt(async () => {
+    say(`Reading ${file.name} …`);
+    take(await send(`/api/tables/upload?name=${encodeURIComponent(file.name)}`, file));
+  });
+  const file = el("input", { type: "file", id: "file", onchange: () => file.files[0] && upload(file.files[0]) });
+  const zone = el(
+    "label", { class: "zone", for: "file" }, el("b", {}, "Drop a table here, or choose a file"),
+    el("span", {}, "CSV in any dialect, Excel, Parquet, Feather or JSON"), file);
+  zone.addEventListener("dragover", (event) => { event.preventDefault(); zone.classList.add("over"); });
+  zone.addEventListener("dragleave", () => zone.classList.remove("over"));
+  zone.addEventListener("drop", (event) => {
+    event.preventDefault();
+    zone.classList.remove("over");
+    if (event.dataTransfer.files[0]) upload(event.dataTransfer.files[0]);
+  });
+  const shipped = about.tables.map((name) =>
+    el("button", { class: "plain", onclick: () => attempt(async () => take(await send("/api/tables/shipped", { name }))) }, name));
+  place.replaceChildren(
+    el("header", { class: "head" }, el("h1", {}, "A new search")),
+    el("section", {}, el("h2", {}, "The table"), zone, el("h3", {}, "Tables that ship with symseed"), el("div", { class: "row" }, shipped)), rest);
+  return {};
+}
+
+function chosen(table, about) {
+  const state = { target: table.target, inputs: new Set(), units: new Map(), operators: new Set() };
+  table.columns.forEach((column, place) => { if (column.is_input && place !== state.target) state.inputs.add(place); });
+  const checks = new Map();
+  const row = (column, place) => {
+    const pickTarget = () => {
+      if (state.target !== null && table.columns[state.target].is_input) {
+        state.inputs.add(state.target);
+        checks.get(state.target).checked = true;
+      }
+      state.target = place;
+      state.inputs.delete(place);
+      for (const [other, check] of checks) check.disabled = other === place || !table.columns[other].is_number;
+      checks.get(place).checked = false;
+    };
+    const toggle = (event) => (event.target.checked ? state.inputs.add(place) : state.inputs.delete(place));
+    const check = el("input", { type: "checkbox", checked: state.inputs.has(place), disabled: !column.is_number || place === state.target, "aria-label": `${column.name} as an input`, onchange: toggle });
+    checks.set(place, check);
+    const unit = el("input", { type: "text", size: 6, maxlength: 40, "aria-label": `Unit of ${column.name}`, placeholder: "unit", onchange: (event) => state.units.set(place, event.target.value) });
+    return el("tr", {},
+      el("td", {}, column.name), el("td", {}, column.bars ? bars(column.bars, column.name) : ""), el("td", {}, column.words),
+      el("td", {}, el("input", { type: "radio", name: "target", checked: place === state.target, disabled: !column.is_number, "aria-label": `${column.name} as the target`, onchange: pickTarget })),
+      el("td", {}, check), el("td", {}, column.is_number ? unit : ""));
+  };
+  const names = ["column", "values", "what it holds", "target", "input", "unit"];
+  const head = el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col" }, name))));
+  const columns = el("table", { class: "columns" }, head, el("tbody", {}, table.columns.map(row)));
+  const lines = Math.max(0, ...table.columns.map((column) => column.cells.length));
+  const preview = el("table", {},
+    el("thead", {}, el("tr", {}, table.columns.map((column) => el("th", { scope: "col" }, column.name)))),
+    el("tbody", {}, Array.from({ length: lines }, (_, line) => el("tr", {}, table.columns.map((column) => el("td", {}, column.cells[line] ?? ""))))));
+  const seconds = el("input", { type: "number", id: "seconds", min: 1, max: 604800, value: 60 });
+  const chips = about.operators.map((name) => el("label", { class: "chip" }, el("input", { type: "checkbox", onchange: (event) =>
+    (event.target.checked ? state.operators.add(name) : state.operators.delete(name)) }), ` ${name}`));
+  const button = el("button", { class: "main", onclick: () => start(table, state, Number(seconds.value), button) }, "Start");
+  return [
+    el("section", {}, el("h2", {}, `${table.source}: ${table.rows.toLocaleString("en")} rows`),
+      table.facts.length ? el("p", {}, `${table.facts.join("; ")}.`) : null, table.notes.map((note) => el("p", { class: "note" }, note)),
+      el("p", { class: "row start" }, button, el("label", { for: "seconds" }, "for at most"), seconds, " seconds"),
+      el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "The columns" }, columns),
+      el("details", {}, el("summary", {}, "The first rows"), el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "The first rows" }, preview)),
+      el("details", {}, el("summary", {}, "Operators beside + − × ÷"), el("p", { class: "note" }, "Without a choice, the usual ones."), el("div", { class: "row" }, chips))),
+  ];
+}
+
+async function start(table, state, seconds, button) {
+  button.disabled = true;
+  say("The search begins …");
+  const order = { table: table.id, target: state.target, inputs: [...state.inputs].sort((one, other) => one - other), units: [...state.units], operators: [...state.operators].join(","), seconds };
+  await attempt(async () => {
+    if (state.target === null) throw new Error("The table has no column of numbers to predict.");
+    const { search } = await send("/api/searches", order);
+    for (;;) {
+      const { run } = await ask(`/api/searches/${search}`);
+      if (run) {
+        location.hash = `#run=${run}`;
+        return;
+      }
+      await new Promise((done) => setTimeout(done, 200));
+    }
+  });
+  button.disabled = false;
+}

@@ -1,0 +1,283 @@
+"""What the page shows of a run, read from its folder: values that JSON can hold.
+
+Each part is computed once for each state of the folder, however many pages show it. Axis letters: M samples.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from symseed import files
+from symseed.arrays import Floats
+from symseed.errors import DataError, SymseedError
+from symseed.language import TokenKind
+from symseed.portfolio import Moment
+from symseed.regressor import front_file, run_config, summaries
+from symseed.regressor.front import Equation, EquationFront
+from symseed.regressor.run import Run
+from symseed.regressor.run_log import FILE as EVENTS
+from symseed.regressor.run_log import NOT_ENDED, RunLog
+from symseed.show.figures import MOST_POINTS
+from symseed.show.page import Measures
+from symseed.studio.drawn import formula_values, tree_values
+
+MOST_MOMENTS = 1_000
+"""Most turns whose statistics the page gets; turns with a new formula come first. Chosen by hand."""
+_MOST_NAMES = 500
+"""Most columns that the page lists: chosen by hand."""
+SEARCHING = "searching"
+"""The state of a run while a process writes to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A run, opened to be read."""
+
+    run: Run
+    fronts: Mapping[int, EquationFront]
+
+
+class RunReader:
+    """Reads one run folder; what has not changed since the last time is not read again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._log = RunLog(folder)
+        self._lock = threading.Lock()
+        self._run: tuple[Any, Run] | None = None
+        self._opened: tuple[Any, _Opened] | None = None
+        self._values: tuple[str, str] | None = None
+
+    @property
+    def version(self) -> str:
+        """A text that differs whenever the files of the run do, or a process begins or ceases to write to it."""
+        states = [_state(self.folder / name) for name in (run_config.FILE, EVENTS, "front.csv")]
+        others = [_state(path) for path in sorted(self.folder.glob("front-*.csv"))]
+        return files.digest(repr((states, others, self.writer is not None)).encode())[:16]
+
+    @property
+    def writer(self) -> int | None:
+        """The id of the process that writes to the run; None if there is none, or the log cannot be read."""
+        try:
+            return self._log.writer
+        except DataError:
+            return None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that the run has had, or was allowed at first, if that is more."""
+        limit = _limit(self.opened()[0].settings.max_time) or 0.0
+        return max([limit, *(moment.seconds for moment in self._log.history(0))])
+
+    def values(self) -> str:
+        """Return everything of the run but its data, as JSON."""
+        with self._lock:
+            version = self.version
+            if self._values is None or self._values[0] != version:
+                self._values = version, files.json_text({"version": version} | self._described())
+            return self._values[1]
+
+    def summary(self) -> dict[str, Any]:
+        """Return a line of the list of runs."""
+        found = summaries.summary(self.folder)
+        return {
+            "name": self.folder.name,
+            "state": SEARCHING if self.writer is not None else found.state.value,
+            "created": found.created,
+            "source": found.source,
+            "problem": found.problem,
+            "targets": [
+                {
+                    "name": target.name,
+                    "formula": None if target.chosen is None else target.chosen.text,
+                    "loss": None if target.chosen is None else target.chosen.loss,
+                }
+                for target in found.targets
+            ],
+        }
+
+    def formula(self, target: int, index: int) -> dict[str, Any]:
+        """Return one formula of a front: its numbers, its constants, its text for programs, and its points.
+
+        Raises:
+            DataError: if the front has no such formula.
+        """
+        with self._lock:
+            opened = self._open()
+        front = opened.fronts.get(target)
+        if front is None or not 0 <= index < len(front.equations):
+            raise DataError("The front has no such formula any more. Load the page again.")
+        data = opened.run.data
+        some = replace(front, equations=(front.equations[index],), others=())
+        equation = some.determined_by(*data.sample(target)).equations[0]
+        return self.described(opened.run, target, equation) | {
+            "constants": equation.constants,
+            "remarks": list(data.remarks(target, equation.expression, front.noise)),
+            "exports": equation.exports(),
+        }
+
+    def described(self, run: Run, target: int, equation: Equation) -> dict[str, Any]:
+        """Return a formula with its errors and its values at some of the samples."""
+        dataset = run.data.dataset(target)
+        rows = _some_rows(len(dataset))
+        measures = Measures.of(equation.expression, dataset)
+        used = sorted({one.column for one in equation.expression.tokens if one.kind is TokenKind.VARIABLE})
+        return {
+            "text": equation.text,
+            "mathml": formula_values(run.data.targets[target], equation),
+            "tree": tree_values(equation.shown),
+            "complexity": equation.complexity,
+            "loss": equation.loss,
+            "rmse": None if measures is None else measures.rmse,
+            "r2": None if measures is None else measures.r2,
+            "largest": None if measures is None else measures.largest,
+            "rows": 0 if measures is None else measures.rows,
+            "used": used,
+            "measured": _numbers(dataset.y[rows]),
+            "predicted": _numbers(equation.expression.evaluate(dataset.X[rows])),
+        }
+
+    def column(self, target: int, column: int) -> dict[str, Any]:
+        """Return a column at the samples of `formula`.
+
+        Raises:
+            DataError: if there is no such column.
+        """
+        with self._lock:
+            data = self._open().run.data
+        if not (0 <= target < len(data.targets) and 0 <= column < len(data.names)):
+            raise DataError("The data have no such column.")
+        dataset = data.dataset(target)
+        return {"values": _numbers(dataset.X[_some_rows(len(dataset)), column])}
+
+    def opened(self) -> tuple[Run, Mapping[int, EquationFront]]:
+        """Return the run and its fronts, to be read.
+
+        Raises:
+            DataError: if the run is damaged.
+        """
+        with self._lock:
+            opened = self._open()
+        return opened.run, opened.fronts
+
+    def forget(self) -> None:
+        """Give up the data in memory; they are read again when they are needed."""
+        with self._lock:
+            self._run = self._opened = self._values = None
+
+    def _described(self) -> dict[str, Any]:
+        about = self.summary()
+        try:
+            opened = self._open()
+        except SymseedError as error:
+            return about | {"problem": str(error), "targets": []}
+        run, settings = opened.run, opened.run.settings
+        limits = {"seconds": _limit(settings.max_time), "expressions": _limit(settings.max_evals)}
+        targets = [self._target(opened, target) for target in range(len(run.data.targets))]
+        names = [{"name": name, "unit": run.data.units_of(0).get(name, "")} for name in run.data.names[:_MOST_NAMES]]
+        more = {"rows": len(run.data.X), "columns": names, "limits": limits, "seed": run.seed}
+        return about | more | {"targets": targets, "method": str(settings.method)}
+
+    def _target(self, opened: _Opened, target: int) -> dict[str, Any]:
+        run, front = opened.run, opened.fronts.get(target)
+        name = run.data.targets[target]
+        history = self._log.history(target)
+        end = self._log.ends().get(target, NOT_ENDED)
+        out: dict[str, Any] = {
+            "name": name,
+            "unit": run.data.units_of(target).get(name, ""),
+            "reason": end.reason.value,
+            "structure": [str(finding) for finding in self._log.structure(target)[:1]],
+            "history": [_moment(moment) for moment in _some_moments(history)],
+            "turns": len(history),
+            "front": [],
+        }
+        if front is None:
+            return out
+        chosen = front.choice(run.settings.model_selection)
+        rows = [
+            {
+                "complexity": item.complexity,
+                "loss": item.loss,
+                "score": item.score,
+                "test_loss": item.test_loss,
+                "weight": item.weight,
+                "text": item.text,
+                "mathml": formula_values("", item),
+            }
+            for item in front.equations
+        ]
+        return out | {"front": rows, "chosen": chosen, "noise": front.noise.words}
+
+    def _open(self) -> _Opened:
+        """The run and its fronts; the data are read once."""
+        settled = _state(self.folder / run_config.FILE)
+        if self._run is None or self._run[0] != settled:
+            self._run = settled, Run.read(self.folder, is_to_search=False)
+        run = self._run[1]
+        count = len(run.data.targets)
+        state = [_state(front_file.path(self.folder, output)) for output in range(count)], _state(self.folder / EVENTS)
+        if self._opened is None or self._opened[0] != state:
+            found = run.found(run.plan())
+            self._opened = state, _Opened(run, {output: saved.front for output, saved in found.items()})
+        return self._opened[1]
+
+
+def _state(path: Path) -> tuple[int, int, int] | None:
+    """What changes whenever a file does."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _limit(value: Any) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _some_rows(count: int) -> Any:
+    return np.arange(0, count, max(1, -(-count // MOST_POINTS)))
+
+
+def _numbers(values: Floats) -> list[float | None]:
+    return [value if np.isfinite(value) else None for value in np.asarray(values, dtype=float).tolist()]
+
+
+def _some_moments(history: list[Moment]) -> list[Moment]:
+    """At most `MOST_MOMENTS` turns: those with a new formula, and others evenly between them."""
+    if len(history) <= MOST_MOMENTS:
+        return history
+    new = {place for place, moment in enumerate(history) if moment.found_by is not None}
+    step = -(-len(history) // (MOST_MOMENTS // 2))
+    kept = sorted({*sorted(new)[-MOST_MOMENTS // 2 :], *range(0, len(history), step), len(history) - 1})
+    return [history[place] for place in kept]
+
+
+def _moment(moment: Moment) -> dict[str, Any]:
+    learning = [
+        {
+            "track": item.track,
+            "sampled": None if item.learning.sampled is None else item.learning.sampled.mean,
+            "evolved": None if item.learning.evolved is None else item.learning.evolved.mean,
+            "entropy": item.learning.entropy,
+        }
+        for item in moment.learning
+    ]
+    return {
+        "seconds": moment.seconds,
+        "charged": moment.charged,
+        "loss": moment.loss,
+        "formula": moment.formula,
+        "found_by": None if moment.found_by is None else moment.found_by.value,
+        "learning": learning,
+    }
+
+
