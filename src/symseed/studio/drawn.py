@@ -55,7 +55,7 @@ class _Elements(HTMLParser):
         self.handle_starttag(tag, attrs)
         self._open.pop()
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, _: str) -> None:
         """Close the element."""
         self._open.pop()
 

@@ -279,5 +279,3 @@ def _moment(moment: Moment) -> dict[str, Any]:
         "found_by": None if moment.found_by is None else moment.found_by.value,
         "learning": learning,
     }
-
-

@@ -87,5 +87,3 @@ class Watch:
             return self._runs.find(run).version
         except DataError:
             return "gone"
-
-
