@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import numpy as np
 import pandas as pd
 import pytest
@@ -204,7 +205,7 @@ def test_what_was_sent_beyond_the_limit_does_not_stay_on_the_disk(
 
 @pytest.mark.parametrize("length", ["-1", "1e3", "x", "٣"])
 def test_a_length_that_is_no_number_is_refused(client: TestClient, length: str) -> None:
-    answer = client.post("/api/searches", content=b"{}", headers={"content-length": length.encode()})
+    answer = client.post("/api/searches", content=b"{}", headers={b"content-length": length.encode()})
     assert answer.status_code == 400
 
 
@@ -535,9 +536,7 @@ def test_the_command_prints_a_link_that_works_and_ends_by_ctrl_c(outputs: Path) 
         line = process.stdout.readline()
         link = line.removeprefix("The page is at ").strip()
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{43}", link)
-        import httpx
-
-        with httpx.Client(base_url=link.partition("?")[0]) as client:
+        with httpx2.Client(base_url=link.partition("?")[0]) as client:
             assert until(lambda: client.get(link).status_code == 200)
             (run,) = client.get("/api/runs").json()
             with client.stream("GET", "/api/events", params={"run": run["id"]}) as stream:

@@ -16,6 +16,7 @@ from symseed import arithmetic
 from symseed.data import ADDITIVE, Dataset, Noise
 from symseed.errors import SettingsError, did_you_mean
 from symseed.export import (
+    FORMATS,
     export,
     from_text,
     parts_text,
@@ -27,7 +28,6 @@ from symseed.export import (
     to_text,
     to_torch,
 )
-from symseed.export.source import FORMATS
 from symseed.language import Expression, Template, TokenKind
 from symseed.language.spelling import plus_minus
 from symseed.language.typeset import latex_number

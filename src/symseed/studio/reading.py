@@ -1,6 +1,6 @@
 """What the page shows of a run, read from its folder: values that JSON can hold.
 
-Each part is computed once for each state of the folder, however many pages show it. Axis letters: M samples.
+Each part is computed once for each state of the folder, however many pages show it.
 """
 
 from __future__ import annotations
@@ -12,24 +12,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from symseed import files
-from symseed.arrays import Floats
 from symseed.errors import DataError, SymseedError
-from symseed.language import TokenKind
-from symseed.portfolio import Moment
 from symseed.regressor import front_file, run_config, summaries
-from symseed.regressor.front import Equation, EquationFront
+from symseed.regressor.front import EquationFront
 from symseed.regressor.run import Run
 from symseed.regressor.run_log import FILE as EVENTS
 from symseed.regressor.run_log import NOT_ENDED, RunLog
-from symseed.show.figures import MOST_POINTS
-from symseed.show.page import Measures
-from symseed.studio.drawn import formula_values, tree_values
+from symseed.studio.views import described, front_rows, moment_values, numbers, some_moments, some_rows
 
-MOST_MOMENTS = 1_000
-"""Most turns whose statistics the page gets; turns with a new formula come first. Chosen by hand."""
 _MOST_NAMES = 500
 """Most columns that the page lists: chosen by hand."""
 SEARCHING = "searching"
@@ -117,31 +108,10 @@ class RunReader:
         data = opened.run.data
         some = replace(front, equations=(front.equations[index],), others=())
         equation = some.determined_by(*data.sample(target)).equations[0]
-        return self.described(opened.run, target, equation) | {
+        return described(data, target, equation) | {
             "constants": equation.constants,
             "remarks": list(data.remarks(target, equation.expression, front.noise)),
             "exports": equation.exports(),
-        }
-
-    def described(self, run: Run, target: int, equation: Equation) -> dict[str, Any]:
-        """Return a formula with its errors and its values at some of the samples."""
-        dataset = run.data.dataset(target)
-        rows = _some_rows(len(dataset))
-        measures = Measures.of(equation.expression, dataset)
-        used = sorted({one.column for one in equation.expression.tokens if one.kind is TokenKind.VARIABLE})
-        return {
-            "text": equation.text,
-            "mathml": formula_values(run.data.targets[target], equation),
-            "tree": tree_values(equation.shown),
-            "complexity": equation.complexity,
-            "loss": equation.loss,
-            "rmse": None if measures is None else measures.rmse,
-            "r2": None if measures is None else measures.r2,
-            "largest": None if measures is None else measures.largest,
-            "rows": 0 if measures is None else measures.rows,
-            "used": used,
-            "measured": _numbers(dataset.y[rows]),
-            "predicted": _numbers(equation.expression.evaluate(dataset.X[rows])),
         }
 
     def column(self, target: int, column: int) -> dict[str, Any]:
@@ -155,7 +125,7 @@ class RunReader:
         if not (0 <= target < len(data.targets) and 0 <= column < len(data.names)):
             raise DataError("The data have no such column.")
         dataset = data.dataset(target)
-        return {"values": _numbers(dataset.X[_some_rows(len(dataset)), column])}
+        return {"values": numbers(dataset.X[some_rows(len(dataset)), column])}
 
     def opened(self) -> tuple[Run, Mapping[int, EquationFront]]:
         """Return the run and its fronts, to be read.
@@ -195,26 +165,14 @@ class RunReader:
             "unit": run.data.units_of(target).get(name, ""),
             "reason": end.reason.value,
             "structure": [str(finding) for finding in self._log.structure(target)[:1]],
-            "history": [_moment(moment) for moment in _some_moments(history)],
+            "history": [moment_values(moment) for moment in some_moments(history)],
             "turns": len(history),
             "front": [],
         }
         if front is None:
             return out
         chosen = front.choice(run.settings.model_selection)
-        rows = [
-            {
-                "complexity": item.complexity,
-                "loss": item.loss,
-                "score": item.score,
-                "test_loss": item.test_loss,
-                "weight": item.weight,
-                "text": item.text,
-                "mathml": formula_values("", item),
-            }
-            for item in front.equations
-        ]
-        return out | {"front": rows, "chosen": chosen, "noise": front.noise.words}
+        return out | {"front": front_rows(front), "chosen": chosen, "noise": front.noise.words}
 
     def _open(self) -> _Opened:
         """The run and its fronts; the data are read once."""
@@ -241,41 +199,3 @@ def _state(path: Path) -> tuple[int, int, int] | None:
 
 def _limit(value: Any) -> float | None:
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-
-
-def _some_rows(count: int) -> Any:
-    return np.arange(0, count, max(1, -(-count // MOST_POINTS)))
-
-
-def _numbers(values: Floats) -> list[float | None]:
-    return [value if np.isfinite(value) else None for value in np.asarray(values, dtype=float).tolist()]
-
-
-def _some_moments(history: list[Moment]) -> list[Moment]:
-    """At most `MOST_MOMENTS` turns: those with a new formula, and others evenly between them."""
-    if len(history) <= MOST_MOMENTS:
-        return history
-    new = {place for place, moment in enumerate(history) if moment.found_by is not None}
-    step = -(-len(history) // (MOST_MOMENTS // 2))
-    kept = sorted({*sorted(new)[-MOST_MOMENTS // 2 :], *range(0, len(history), step), len(history) - 1})
-    return [history[place] for place in kept]
-
-
-def _moment(moment: Moment) -> dict[str, Any]:
-    learning = [
-        {
-            "track": item.track,
-            "sampled": None if item.learning.sampled is None else item.learning.sampled.mean,
-            "evolved": None if item.learning.evolved is None else item.learning.evolved.mean,
-            "entropy": item.learning.entropy,
-        }
-        for item in moment.learning
-    ]
-    return {
-        "seconds": moment.seconds,
-        "charged": moment.charged,
-        "loss": moment.loss,
-        "formula": moment.formula,
-        "found_by": None if moment.found_by is None else moment.found_by.value,
-        "learning": learning,
-    }
