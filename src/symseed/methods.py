@@ -272,6 +272,8 @@ _MOVES = {
     Kind.PEEL: "factors and terms that come off the target",
     Kind.DROP: "fewer columns without a replacement",
     Kind.TURN: "logarithms, reciprocals and squares of the target",
+    Kind.SCALE: "columns that all else is measured by",
+    Kind.SHIFT: "sums of a column and a product or ratio of two others",
 }
 """Moves of the search for structure in words, by kind."""
 

@@ -110,7 +110,7 @@ class Portfolio:
         self.tracks = Tracks(settings.possible_tracks(library), context, seed=seed, begin=states)
         plain = Magnitudes((1.0,) * dataset.X.shape[1], 1.0)
         self.reduced = ReducedSearch(Portfolio, context, dataset, settings, units=units or plain, seed=seed)
-        """The search of a reduced problem, which begins in a turn."""
+        """The searches of reduced problems, which begin in a turn."""
         self._intake = Intake(
             context.writer,
             dataset,
@@ -224,7 +224,7 @@ class Portfolio:
         self.tracks.common.record.begin()
         if index == self._settings.structured:
             self.begins(Stage.ASSEMBLING)
-            self.reduced.start(None)
+            self.reduced.start(())
         self._reduce()
         for track in self.tracks:
             if self._is_over() is not None:
@@ -241,7 +241,7 @@ class Portfolio:
             self._enlarge()
 
     def _reduce(self) -> None:
-        """Give the search of the reduced problem a turn."""
+        """Give the search of a reduced problem a turn."""
         self.begins(Stage.SEARCHING)
         own = self.reduced.counts.charged
         self._intake.take(self.tracks.common.record.found(self.reduced.turn(self._charged - own), Part.STRUCTURE))

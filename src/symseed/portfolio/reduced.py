@@ -1,4 +1,4 @@
-"""Reduced problems: evidence says which, and a portfolio of its own searches one, in turns with the other searches.
+"""Reduced problems: evidence says which, and a portfolio of its own searches each, in turns with the other searches.
 
 What it finds is written over the original columns (`structure/reduction.py`), and taken in like any other formula, so
 that a wrong reduction costs time but cannot spoil an answer.
@@ -36,7 +36,7 @@ _NEVER = 10**9
 
 
 class Solver(Protocol):
-    """The portfolio that searches a reduced problem."""
+    """A portfolio that searches a reduced problem."""
 
     @property
     def tracks(self) -> Tracks:
@@ -83,8 +83,54 @@ class Problem:
         return self.reduction.restored(writer, plain, own.library)
 
 
+class ProblemSearch:
+    """The search of one reduced problem."""
+
+    def __init__(self, place: int, problem: Problem, solver: Solver, begin: ReducedState | None) -> None:
+        """Take the problem, its index among all that the data suggest, and the portfolio that searches it."""
+        self.place, self._problem, self._solver = place, problem, solver
+        self._turns = solver.turns()
+        self.index = -1 if begin is None else begin.state.turn
+        """The last turn; -1 before the first one."""
+        self.is_over = begin is not None and begin.is_over
+        """Whether the search has ended."""
+
+    @property
+    def cost(self) -> int:
+        """What the search has had of the turns: the first problem has as many as all others together."""
+        return (self.index + 1) * (2 if self.place else 1)
+
+    def turn(self, charged: int) -> bool:
+        """Search for one turn; return whether the selected formula is new."""
+        self._solver.tracks.common.timer.elsewhere = charged
+        turn = next(self._turns)
+        self.index, self.is_over = turn.index, turn.reason is not None
+        if turn.reason is StopReason.INTERRUPTED:
+            raise KeyboardInterrupt
+        return turn.unchanged == 0
+
+    def rows(self, count: int, writer: Writer) -> list[Row]:
+        """Return the best formulas so far, those of the shortest description, in the user's units."""
+        if self._solver.best is None:
+            return []
+        front = sorted(self._solver.front(), key=lambda formula: formula.description)
+        found = dict.fromkeys(formula.expression.row for formula in (self._solver.best, *front[:count]))
+        return [self._problem.restored(row, writer) for row in found]
+
+    def end_epoch(self) -> ReducedState:
+        """End an epoch: restart the inner searches from their state, and return it."""
+        places = tuple(place for place, _ in self._problem.settings.possible_tracks(self._problem.library))
+        state = self._solver.end_epoch(self.index)
+        return ReducedState(self.place, len(self._problem.reduction.columns), places, state, self.is_over)
+
+    @property
+    def counts(self) -> Counts:
+        """Numbers of expressions so far."""
+        return self._solver.counts
+
+
 class ReducedSearch:
-    """The structure of the data, and the search of the problem to which it reduces them; nothing if there is none."""
+    """The structure of the data, and searches of the problems to which it reduces them; nothing if there are none."""
 
     def __init__(
         self,
@@ -99,77 +145,72 @@ class ReducedSearch:
         """Take what the search needs.
 
         Args:
-            make: makes the inner portfolio.
+            make: makes an inner portfolio.
             dataset: samples as the searches see them, scaled by `units`.
         """
         self._make, self._context, self._units, self._seed = make, context, units, seed
         self._data, self._settings = dataset, settings
         self.structure: Structure | None = None
         """What evidence says; None before the start, and if there are too few samples or too many columns."""
-        self._problem: Problem | None = None
-        self._solver: Solver | None = None
-        self._turns: Iterator[Turn] = iter(())
-        self._index, self._is_over = -1, True
+        self._searches: list[ProblemSearch] = []
 
-    def start(self, begin: ReducedState | None) -> None:
-        """Find the structure, which takes a second or a few, and prepare the search, or resume it from a state."""
+    def start(self, begin: Sequence[ReducedState]) -> None:
+        """Find the structure, which takes a second or a few, and prepare the searches, or resume them from states."""
         whole = self._units.inverse.scaled(self._data.with_loss(None))
         self.structure = structure_of(whole, self._context, self._settings, seed=self._seed)
         candidates = () if self.structure is None else self.structure.candidates
-        if not candidates:
-            return
-        self._problem = problem_of(candidates[0], whole, self._context, self._settings)
-        if self._problem is not None:
-            self._solver = self._made(self._problem, begin)
-            self._turns = self._solver.turns()
-            self._index = -1 if begin is None else begin.state.turn
-            self._is_over = begin is not None and begin.is_over
+        states = {state.place: state for state in begin}
+        known: list[Reduction] = []
+        for place, candidate in enumerate(candidates):
+            problem = problem_of(candidate, whole, self._context, self._settings)
+            if problem is not None and problem.reduction not in known:
+                known.append(problem.reduction)
+                state = states.get(place)
+                self._searches.append(ProblemSearch(place, problem, self._made(place, problem, state), state))
 
     def turn(self, charged: int) -> list[Row]:
-        """Search for one turn; return the best formulas if the best of them is new.
+        """Search one problem for one turn; return its best formulas if the best of them is new.
 
         Args:
-            charged: expressions that count against the budget, without those of this search.
+            charged: expressions that count against the budget, without those of these searches.
         """
-        if self._is_over or self._solver is None:
+        search = min(
+            (search for search in self._searches if not search.is_over), key=lambda own: own.cost, default=None
+        )
+        if search is None:
             return []
-        self._solver.tracks.common.timer.elsewhere = charged
-        turn = next(self._turns)
-        self._index, self._is_over = turn.index, turn.reason is not None
-        if turn.reason is StopReason.INTERRUPTED:
-            raise KeyboardInterrupt
-        return self.rows(_TAKEN) if turn.unchanged == 0 else []
+        others = sum(other.counts.charged for other in self._searches if other is not search)
+        return self._restored([search], _TAKEN) if search.turn(charged + others) else []
 
     def rows(self, count: int) -> list[Row]:
         """Return the best formulas so far, those of the shortest description, as the portfolio writes them."""
-        if self._solver is None or self._problem is None or self._solver.best is None:
-            return []
-        front = sorted(self._solver.front(), key=lambda formula: formula.description)
-        found = dict.fromkeys(formula.expression.row for formula in (self._solver.best, *front[:count]))
-        writer, back = self._context.writer, self._units.inverse
-        return [next(back.restored(writer, self._problem.restored(row, writer))) for row in found]
+        return self._restored(self._searches, count)
 
-    def end_epoch(self) -> ReducedState | None:
-        """End an epoch: restart the inner searches from their state, and return it."""
-        if self._solver is None or self._problem is None or self._index < 0:
-            return None
-        places = tuple(place for place, _ in self._problem.settings.possible_tracks(self._problem.library))
-        state = self._solver.end_epoch(self._index)
-        return ReducedState(len(self._problem.reduction.columns), places, state, self._is_over)
+    def end_epoch(self) -> tuple[ReducedState, ...]:
+        """End an epoch: restart the inner searches from their states, and return these."""
+        return tuple(search.end_epoch() for search in self._searches if search.index >= 0)
 
     @property
     def counts(self) -> Counts:
         """Numbers of expressions so far."""
-        return Counts() if self._solver is None else self._solver.counts
+        every = [search.counts for search in self._searches]
+        return Counts(
+            sum(one.charged for one in every), sum(one.evaluated for one in every), sum(one.unique for one in every)
+        )
 
-    def _made(self, problem: Problem, begin: ReducedState | None) -> Solver:
+    def _restored(self, searches: Sequence[ProblemSearch], count: int) -> list[Row]:
+        writer, back = self._context.writer, self._units.inverse
+        found = dict.fromkeys(row for search in searches for row in search.rows(count, writer))
+        return [next(back.restored(writer, row)) for row in found]
+
+    def _made(self, place: int, problem: Problem, begin: ReducedState | None) -> Solver:
         before = 0.0 if begin is None else begin.state.seconds
         left, budget = self._context.seconds_left, self._context.timer.budget
         return self._make(
             problem.library,
             problem.data,
             problem.settings,
-            seed=derived(self._seed, Stream.REDUCED, 1),
+            seed=derived(self._seed, Stream.REDUCED, place + 1),
             budget=Budget(budget.expressions, None if left is None else left + before, budget.clock),
             threads=self._context.threads,
             begin=None if begin is None else begin.state,

@@ -47,16 +47,18 @@ class PortfolioState:
     number: Row
     """The best constant formula."""
     tracks: tuple[TrackState, ...]
-    reduced: ReducedState | None = None
-    """The search of the reduced problem; None before it begins, and where there is none."""
+    reduced: tuple[ReducedState, ...] = ()
+    """The searches of reduced problems that have begun."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReducedState:
     """The search of a reduced problem between two epochs; the problem itself is found again from the data."""
 
+    place: int
+    """Index of the reduced problem among those that the data suggest."""
     columns: int
-    """Number of columns of the reduced problem."""
+    """Number of its columns."""
     places: tuple[int, ...]
     """Indices of its tracks among those of the method."""
     state: PortfolioState
@@ -76,16 +78,12 @@ def pack(state: PortfolioState, library: Library) -> tuple[Arrays, dict[str, Any
     arrays: Arrays = {}
     formulas = Population.of_rows(library.with_constant(), [*state.noted, *state.near, *state.formulas, state.number])
     _put(arrays, "formulas", formulas.to_arrays())
-    reduced = None
-    if state.reduced is not None:
-        own, values = pack(state.reduced.state, reduced_library(library, state.reduced.columns))
-        _put(arrays, "reduced", own)
-        reduced = {
-            "columns": state.reduced.columns,
-            "places": list(state.reduced.places),
-            "is_over": state.reduced.is_over,
-            "state": values,
-        }
+    reduced = []
+    for one in state.reduced:
+        own, values = pack(one.state, reduced_library(library, one.columns))
+        _put(arrays, f"reduced{one.place}", own)
+        numbers = {"place": one.place, "columns": one.columns, "places": list(one.places), "is_over": one.is_over}
+        reduced.append(numbers | {"state": values})
     return arrays, {
         "turn": state.turn,
         "unchanged": state.unchanged,
@@ -118,8 +116,8 @@ def _state_of(
 ) -> PortfolioState:
     """The state of a portfolio with the tracks at some places of the settings."""
     rows = Population.from_arrays(_below(arrays, "formulas"), library.with_constant()).rows
-    noted, reduced = int(values["noted"]), values.get("reduced")
-    others = noted + int(values.get("near", 0))  # runs of version 0.1.0 have none
+    noted = int(values["noted"])
+    others, reduced = noted + int(values.get("near", 0)), values.get("reduced", [])  # runs of version 0.1.0 have none
     pairs = zip([settings.tracks[place] for place in places], values["tracks"], strict=True)
     return PortfolioState(
         turn=int(values["turn"]),
@@ -134,7 +132,7 @@ def _state_of(
             _unpacked(_below(arrays, f"track{i}"), packed, track, track.library(library))
             for i, (track, packed) in enumerate(pairs)
         ),
-        reduced=None if reduced is None else _reduced_of(_below(arrays, "reduced"), reduced, library, settings),
+        reduced=tuple(_reduced_of(_below(arrays, f"reduced{one['place']}"), one, library, settings) for one in reduced),
     )
 
 
@@ -143,7 +141,7 @@ def _reduced_of(
 ) -> ReducedState:
     columns, places = int(values["columns"]), tuple(map(int, values["places"]))
     state = _state_of(arrays, values["state"], reduced_library(library, columns), settings, places)
-    return ReducedState(columns, places, state, bool(values["is_over"]))
+    return ReducedState(int(values["place"]), columns, places, state, bool(values["is_over"]))
 
 
 def _packed(arrays: Arrays, name: str, track: TrackState) -> dict[str, Any] | None:

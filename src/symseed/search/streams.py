@@ -24,8 +24,8 @@ class Stream(enum.Enum):
     """The targets of a fit with several."""
     PART = 1_299_709
     """The searches for the parts of a template."""
-    REDUCED = 49_979_687
-    """The portfolio that searches the reduced problem of another."""
+    REDUCED = 86_028_121
+    """The portfolios that search the reduced problems of another."""
     TEST = 32_452_843
     """The samples that are held out for a test."""
     FOLDS = 49_979_687

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -45,11 +46,8 @@ class Moves:
             Kind.DROP: self._dropped,
             Kind.TURN: self._turned,
         }
-        for kind in self._kinds:
-            for move in makers[kind](reduction, values):
-                own = move.values
-                if is_usable(own.target) and all(map(is_usable, own.columns)) and _are_positive(own.slope):
-                    yield move
+        for kind, maker in makers.items():
+            yield from usable(maker(reduction, values) if kind in self._kinds else ())
 
     # --- Columns -----------------------------------------------------------------------------------------------------
 
@@ -57,7 +55,7 @@ class Moves:
         count = len(reduction.columns)
         for place in range(count if count > 1 else 0):
             rest = [other for other in range(count) if other != place]
-            yield Move(Kind.DROP, _only(reduction, rest), _rows(values, rest), tuple((other,) for other in rest))
+            yield Move(Kind.DROP, only(reduction, rest), _rows(values, rest), tuple((other,) for other in rest))
 
     def _fused(self, reduction: Reduction, values: Values) -> Iterator[Move]:
         count = len(reduction.columns)
@@ -76,9 +74,9 @@ class Moves:
         is_same = unit_a == unit_b
         with np.errstate(all="ignore"):
             options: list[tuple[str, Row, Row, Floats, Dimension | None]] = [
-                ("mul", a.row, b.row, x * y, _times(unit_a, unit_b, 1)),
-                ("div", a.row, b.row, x / y, _times(unit_a, unit_b, -1)),
-                ("div", b.row, a.row, y / x, _times(unit_b, unit_a, -1)),
+                ("mul", a.row, b.row, x * y, times(unit_a, unit_b, 1)),
+                ("div", a.row, b.row, x / y, times(unit_a, unit_b, -1)),
+                ("div", b.row, a.row, y / x, times(unit_b, unit_a, -1)),
             ]
             if is_same:
                 options += [("add", a.row, b.row, x + y, unit_a), ("sub", a.row, b.row, x - y, unit_a)]
@@ -93,41 +91,8 @@ class Moves:
     # --- The target --------------------------------------------------------------------------------------------------
 
     def _peeled(self, reduction: Reduction, values: Values) -> Iterator[Move]:
-        count, writer = len(reduction.columns), self._writer
-        is_log = reduction.steps[-1:] == (_LOG,)
-        for place in range(count if count > 1 else 0):
-            column, x = reduction.columns[place], values.columns[place]
-            rest = [other for other in range(count) if other != place]
-            unit = column.dimension
-            options: list[tuple[str, Row, Floats, Dimension | None]] = [
-                ("div", column.row, x, unit),
-                ("mul", column.row, x, unit),
-            ]
-            if self._can_square:
-                square, double = writer.raised(column.row, 2), None if unit is None else unit**2
-                with np.errstate(all="ignore"):
-                    options += [("div", square, x * x, double), ("mul", square, x * x, double)]
-            if unit == reduction.dimension and (not is_log or unit in (None, NUMBER)):
-                options += [("sub", column.row, x, unit), ("add", column.row, x, unit)]
-            for name, part, by, part_unit in options:
-                if not writer.has(OPPOSITE[name]):
-                    continue
-                step = Step(name, part)
-                if is_log and name in ("div", "mul") and bool((by > 0.0).all()):
-                    # The logarithm stays on the outside: log(t) - log(x) in place of log(t) / x.
-                    logs = arithmetic.log(by)
-                    target = values.target - logs if name == "div" else values.target + logs
-                    slope, steps = values.slope, (*reduction.steps[:-1], step, _LOG)
-                else:
-                    target, slope = step.applied(values.target, values.slope, by)
-                    steps = (*reduction.steps, step)
-                after = replace(
-                    _only(reduction, rest),
-                    steps=steps,
-                    dimension=_after(name, reduction.dimension, part_unit),
-                )
-                own = Values(values.columns[rest], target, slope)
-                yield Move(Kind.PEEL, after, own, tuple((other,) for other in rest))
+        factors = [(name, power) for power in ((1, 2) if self._can_square else (1,)) for name in ("div", "mul")]
+        return peeled(self._writer, reduction, values, [*factors, ("sub", 1), ("add", 1)])
 
     def _turned(self, reduction: Reduction, values: Values) -> Iterator[Move]:
         if reduction.steps and reduction.steps[-1].part is None:
@@ -152,6 +117,14 @@ class Moves:
                 yield Move(Kind.TURN, after, Values(values.columns, target, slope), parents)
 
 
+def usable(moves: Iterable[Move]) -> Iterator[Move]:
+    """Give the moves whose values are finite and without far tails."""
+    for move in moves:
+        own = move.values
+        if is_usable(own.target) and all(map(is_usable, own.columns)) and _are_positive(own.slope):
+            yield move
+
+
 def is_usable(values: Floats) -> bool:
     """Return whether values are finite, differ, and have no far tails."""
     with np.errstate(all="ignore"):
@@ -163,6 +136,47 @@ def is_usable(values: Floats) -> bool:
         )
 
 
+def peeled(writer: Writer, reduction: Reduction, values: Values, options: Sequence[tuple[str, int]]) -> Iterator[Move]:
+    """Take each column off the target by each option, an operator and a power, and leave the column out."""
+    count = len(reduction.columns)
+    for place in range(count if count > 1 else 0):
+        rest = [other for other in range(count) if other != place]
+        for option in options:
+            found = taken_off(writer, reduction, values, place, *option)
+            if found is not None:
+                after, target, slope = found
+                own = Values(values.columns[rest], target, slope)
+                yield Move(Kind.PEEL, only(after, rest), own, tuple((other,) for other in rest))
+
+
+def taken_off(
+    writer: Writer, reduction: Reduction, values: Values, place: int, name: str, power: int
+) -> tuple[Reduction, Floats, Floats] | None:
+    """Take a power of a column off the target by an operator; return the problem, its target and its slope.
+
+    The column stays. Returns None if operators or units do not allow it.
+    """
+    column, x = reduction.columns[place], values.columns[place]
+    unit = None if column.dimension is None else column.dimension**power
+    is_term, is_log = name in ("add", "sub"), reduction.steps[-1:] == (_LOG,)
+    if not writer.has(OPPOSITE[name]) or (
+        is_term and (unit != reduction.dimension or (is_log and unit not in (None, NUMBER)))
+    ):
+        return None
+    with np.errstate(all="ignore"):
+        by = functools.reduce(np.multiply, [x] * power)
+    target, slope, step = values.target, values.slope, Step(name, writer.raised(column.row, power))
+    if is_log and not is_term and bool((by > 0.0).all()):
+        # The logarithm stays on the outside: log(t) - log(x) in place of log(t) / x.
+        logs = arithmetic.log(by)
+        target = target - logs if name == "div" else target + logs
+        steps = (*reduction.steps[:-1], step, _LOG)
+    else:
+        target, slope = step.applied(target, slope, by)
+        steps = (*reduction.steps, step)
+    return replace(reduction, steps=steps, dimension=_after(name, reduction.dimension, unit)), target, slope
+
+
 def _are_positive(slope: Floats) -> bool:
     return bool(np.isfinite(slope).all() and (slope > 0.0).all())
 
@@ -170,15 +184,17 @@ def _are_positive(slope: Floats) -> bool:
 _LOG = Step("log")
 
 
-def _times(a: Dimension | None, b: Dimension | None, exponent: int) -> Dimension | None:
+def times(a: Dimension | None, b: Dimension | None, exponent: int) -> Dimension | None:
+    """Return the dimension a b^exponent; None without units."""
     return None if a is None or b is None else a * b**exponent
 
 
 def _after(name: str, unit: Dimension | None, part: Dimension | None) -> Dimension | None:
-    return unit if name in ("add", "sub") else _times(unit, part, 1 if name == "mul" else -1)
+    return unit if name in ("add", "sub") else times(unit, part, 1 if name == "mul" else -1)
 
 
-def _only(reduction: Reduction, places: list[int]) -> Reduction:
+def only(reduction: Reduction, places: Sequence[int]) -> Reduction:
+    """Return the problem with only some of its columns."""
     return reduction.with_columns([reduction.columns[place] for place in places])
 
 

@@ -33,6 +33,10 @@ class Kind(enum.Enum):
     """A column is left out."""
     TURN = "turn"
     """The target becomes its logarithm, reciprocal, square or root."""
+    SCALE = "scale"
+    """A column is left out, by which others, and the target, are multiplied or divided."""
+    SHIFT = "shift"
+    """Of three columns a, b, c two are left: a plus or minus a product or ratio of b and c, and one of these."""
 
 
 OPPOSITE: Mapping[str, str] = types.MappingProxyType({"div": "mul", "mul": "div", "sub": "add", "add": "sub"})

@@ -14,8 +14,8 @@ The best few sequences of moves are followed side by side, so that a move that o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -30,13 +30,18 @@ from symseed.structure.moves import Move, Moves, is_usable
 from symseed.structure.process import fitted, scored
 from symseed.structure.reduction import Column, Kind, Reduction, Values
 from symseed.structure.rows import spread_rows
+from symseed.structure.symmetries import further
 
 _LEAST_NOISE = 1e-6
 """Smallest noise factor of a row, as a share of the mean: chosen by hand."""
 _FIRST_EVALUATIONS = 40
 """Most evaluations of the likelihood for the original columns: chosen by hand."""
-_QUOTAS = {Kind.FUSE: 5, Kind.PEEL: 4, Kind.DROP: 1, Kind.TURN: 2}
+_QUOTAS = {Kind.FUSE: 5, Kind.PEEL: 4, Kind.DROP: 1, Kind.TURN: 2, Kind.SCALE: 5, Kind.SHIFT: 4}
 """Moves of each kind whose hyperparameters are fitted, from one problem: chosen by hand."""
+
+
+_SETTLED = 3
+"""Problems on other ways than the best one's that are compared on more rows: chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,8 @@ class StructureSettings:
     """Rows on which moves are judged."""
     more_rows: int = 300
     """Rows if the noise is strong."""
+    judged_rows: int = 600
+    """Rows on which the best problems are compared at the end if the noise is strong; wrong last moves are undone."""
     strong_noise: float = 0.005
     """Share of y's variance from which noise is strong."""
     scored_rows: int = 120
@@ -68,7 +75,7 @@ class StructureSettings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot run."""
-        for name in ("rows", "more_rows", "scored_rows", "least_rows"):
+        for name in ("rows", "more_rows", "judged_rows", "scored_rows", "least_rows"):
             check_at_least(name, getattr(self, name), 4, of="structure")
         for name in ("width", "evaluations", "least_columns", "most_columns"):
             check_at_least(name, getattr(self, name), 1, of="structure")
@@ -169,8 +176,9 @@ class _Search:
     ) -> None:
         self._dataset, self._settings, self._is_late = dataset, settings, is_late
         self._columns = columns
-        self._moves = Moves(writer, settings.kinds)
-        self._order = spread_rows(dataset.X[:, columns], max(settings.rows, settings.more_rows), seed=seed)
+        self._writer, self._moves = writer, Moves(writer, settings.kinds)
+        most = max(settings.rows, settings.more_rows, settings.judged_rows)
+        self._order = spread_rows(dataset.X[:, columns], most, seed=seed)
         units = {} if dimensions is None else dict(dimensions.variables)
         names = {token.column: token.name for token in writer.library.variables}
         self._start = Reduction(
@@ -181,7 +189,8 @@ class _Search:
 
     def found(self) -> Structure:
         first, noise = self._first(self._settings.rows)
-        if noise > self._settings.strong_noise and len(self._order) > self._settings.rows:
+        is_strong = noise > self._settings.strong_noise and len(self._order) > self._settings.rows
+        if is_strong:
             first, _ = self._first(self._settings.more_rows)
         if first.evidence == -math.inf:
             return Structure((), first.evidence, self.evaluations, len(first.values.target))
@@ -189,29 +198,61 @@ class _Search:
         seen = {_signature(first.values)}
         while beam and not self._is_late():
             found = [child for node in beam for child in self._children(node, seen)]
-            found.sort(key=lambda node: -node.merit(self._settings.slack))
+            found.sort(key=self._merit)
             beam = found[: self._settings.width]
             every += beam
-        every.sort(key=lambda node: -node.merit(self._settings.slack))
+        every.sort(key=self._merit)
+        best = self._distinct(every)
+        if is_strong and best and len(self._order) > len(first.values.target) and not self._is_late():
+            first, best = self._judged(first), self._settled(self._distinct(every, others=_SETTLED))
         return Structure(
-            tuple(Candidate(node.reduction, node.evidence, node.ratio, node.kinds) for node in self._distinct(every)),
+            tuple(Candidate(node.reduction, node.evidence, node.ratio, node.kinds) for node in best),
             first.evidence,
             self.evaluations,
             len(first.values.target),
         )
 
-    def _distinct(self, ranked: list[_Node]) -> list[_Node]:
-        """The best problem, the one before its last move, and the best on another way."""
+    def _merit(self, node: _Node) -> float:
+        return -node.merit(self._settings.slack)
+
+    @staticmethod
+    def _distinct(ranked: Sequence[_Node], others: int = 1) -> list[_Node]:
+        """The best problem, another one before its last moves, and the best on other ways."""
         best = ranked[0]
         if not best.gone:
             return []
-        ancestors = []
-        node = best.before
+        ancestors, node = [], best.before
         while node is not None and node.gone:
             ancestors.append(node)
             node = node.before
-        others = [node for node in ranked[1:] if node.gone and all(node is not own for own in ancestors)]
-        return [best, *ancestors[:1], *others[:1]]
+        before = [node for node in ancestors if node.reduction.plain != best.reduction.plain]
+        on_other_ways = [node for node in ranked[1:] if node.gone and all(node is not own for own in ancestors)]
+        return [best, *before[:1], *on_other_ways[:others]]
+
+    def _settled(self, best: Sequence[_Node]) -> list[_Node]:
+        """Compare problems on more rows, and undo last moves as long as that is better; some problems, best first."""
+        judged: dict[int, tuple[_Node, _Node]] = {}
+
+        def on_more_rows(node: _Node) -> _Node:
+            if id(node) not in judged:
+                judged[id(node)] = node, self._judged(node)
+            return judged[id(node)][1]
+
+        for node in best:
+            while node.before is not None and self._merit(on_more_rows(node)) > self._merit(on_more_rows(node.before)):
+                node = node.before
+        ranked = sorted(judged.values(), key=lambda pair: self._merit(pair[1]))
+        return [on_more_rows(node) for node in self._distinct([node for node, _ in ranked])]
+
+    def _judged(self, node: _Node) -> _Node:
+        """A problem with its evidence on more rows."""
+        rows = self._order[: self._settings.judged_rows]
+        some = self._dataset.with_samples(self._dataset.X[rows], self._dataset.y[rows], self._dataset.weights[rows])
+        values = node.reduction.values(self._writer, some)
+        is_finite = np.isfinite(values.target).all() and np.isfinite(values.columns).all()
+        if not (is_finite and np.isfinite(values.slope).all() and (values.slope > 0.0).all()):
+            return replace(node, evidence=-math.inf)
+        return self._fitted_to(values, replace(node, values=values), node.scales, node.ratio)
 
     def _first(self, count: int) -> tuple[_Node, float]:
         """The original problem on some rows, and the noise's share of y's variance."""
@@ -229,15 +270,23 @@ class _Search:
         evidence, noise = process.log_evidence, process.noise_deviation
         return _Node(self._start, values, process.scales, process.ratio, evidence, evidence), noise * noise / y.var()
 
-    def _children(self, node: _Node, seen: set[bytes]) -> Iterator[_Node]:
-        """The best moves from a problem, fitted; those that lose too much evidence are left out."""
+    def _children(self, node: _Node, seen: set[bytes]) -> list[_Node]:
+        """The best moves from a problem, fitted; if no simple one makes it smaller, the best further ones too."""
+        found = [*self._best(node, self._moves.of(node.reduction, node.values), seen)]
+        if all(child.kinds[-1] is Kind.TURN for child in found):
+            moves = further(self._writer, self._settings.kinds, node.reduction, node.values)
+            found += self._best(node, moves, seen)
+        return found
+
+    def _best(self, node: _Node, moves: Iterable[Move], seen: set[bytes]) -> Iterator[_Node]:
+        """The best of some moves, fitted; those that lose too much evidence are left out."""
         ranked: dict[Kind, list[tuple[float, Move]]] = {kind: [] for kind in Kind}
-        for move in in_time(self._moves.of(node.reduction, node.values), self._is_late):
+        for move in in_time(moves, self._is_late):
             ranked[move.kind].append((self._scored(node, move), move))
-        for kind, moves in ranked.items():
-            moves.sort(key=lambda pair: -pair[0])
+        for kind, scores in ranked.items():
+            scores.sort(key=lambda pair: -pair[0])
             left = _QUOTAS[kind]
-            for score, move in in_time(moves, self._is_late):
+            for score, move in in_time(scores, self._is_late):
                 if left == 0 or score == -math.inf:
                     break
                 signature = _signature(move.values)
@@ -266,26 +315,23 @@ class _Search:
         return value if math.isfinite(value) else -math.inf
 
     def _fitted(self, node: _Node, move: Move) -> _Node:
-        values = move.values
+        child = replace(node, reduction=move.reduction, values=move.values, kinds=(*node.kinds, move.kind), before=node)
+        return self._fitted_to(move.values, child, _scales(node, move), node.ratio)
+
+    def _fitted_to(self, values: Values, node: _Node, scales: Floats, ratio: float) -> _Node:
+        """A problem with hyperparameters and evidence fitted to values."""
         process = fitted(
             _standard(values.columns),
             values.target,
             self._noise(values.slope),
-            begin=(_scales(node, move), node.ratio),
+            begin=(scales, ratio),
             evaluations=self._settings.evaluations,
             is_late=self._is_late,
         )
         self.evaluations += self._settings.evaluations
         evidence = process.log_evidence + float(np.sum(arithmetic.log(values.slope)))
-        return _Node(
-            move.reduction,
-            values,
-            process.scales,
-            process.ratio,
-            evidence,
-            max(node.peak, evidence),
-            (*node.kinds, move.kind),
-            node,
+        return replace(
+            node, scales=process.scales, ratio=process.ratio, evidence=evidence, peak=max(node.peak, evidence)
         )
 
 
