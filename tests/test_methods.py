@@ -150,7 +150,7 @@ def test_each_part_of_the_default_is_a_setting_and_has_a_method_without_it() -> 
     assert not any(track.constants for track in changed["fitted-constants"].tracks)
     assert changed["late-tracks"].tracks == tuple(track for track in whole.tracks if track.first_turn == 1)
     assert all(track.settings.policy is None for track in changed["policy"].tracks)
-    assert len(without) == 13
+    assert len(without) == 15
 
 
 @pytest.mark.parametrize("name", [name for name, method in methods.METHODS.items() if method.portfolio is None])

@@ -95,11 +95,6 @@ class ProblemSearch:
         self.is_over = begin is not None and begin.is_over
         """Whether the search has ended."""
 
-    @property
-    def cost(self) -> int:
-        """What the search has had of the turns: the first problem has as many as all others together."""
-        return (self.index + 1) * (2 if self.place else 1)
-
     def turn(self, charged: int) -> bool:
         """Search for one turn; return whether the selected formula is new."""
         self._solver.tracks.common.timer.elsewhere = charged
@@ -169,18 +164,20 @@ class ReducedSearch:
                 self._searches.append(ProblemSearch(place, problem, self._made(place, problem, state), state))
 
     def turn(self, charged: int) -> list[Row]:
-        """Search one problem for one turn; return its best formulas if the best of them is new.
+        """Search the best problem and one of the others for a turn each; return new formulas that are the best there.
 
         Args:
             charged: expressions that count against the budget, without those of these searches.
         """
-        search = min(
-            (search for search in self._searches if not search.is_over), key=lambda own: own.cost, default=None
-        )
-        if search is None:
-            return []
-        others = sum(other.counts.charged for other in self._searches if other is not search)
-        return self._restored([search], _TAKEN) if search.turn(charged + others) else []
+        going = [search for search in self._searches if not search.is_over]
+        first = [search for search in going if search.place == 0]
+        others = sorted((search for search in going if search.place > 0), key=lambda search: search.index)
+        found: list[Row] = []
+        for search in (*first, *others[: 2 - len(first)]):
+            before = sum(other.counts.charged for other in self._searches if other is not search)
+            if search.turn(charged + before):
+                found += self._restored([search], _TAKEN)
+        return found
 
     def rows(self, count: int) -> list[Row]:
         """Return the best formulas so far, those of the shortest description, as the portfolio writes them."""

@@ -43,9 +43,8 @@ def _scaled(writer: Writer, reduction: Reduction, values: Values) -> Iterator[Mo
     """Leave a column out, by which one or two others, and the target, are multiplied or divided."""
     count = len(reduction.columns)
     for unit, power in itertools.product(range(count if count > 1 else 0), _POWERS):
-        found = (reduction, values.target, values.slope)
-        if power is not None:
-            found = taken_off(writer, reduction, values, unit, *power)
+        as_it_is = reduction, values.target, values.slope
+        found = as_it_is if power is None else taken_off(writer, reduction, values, unit, *power)
         if found is None:
             continue
         after, target, slope = found
