@@ -18,10 +18,13 @@ import httpx2
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from starlette.testclient import TestClient
 
+from studio_runs import EVIL, make_run, noisy_table
 from symseed import SymbolicRegressor
 from symseed.cli import run_names
+from symseed.cli.main import commands
 from symseed.studio import guard as guards
 from symseed.studio import searches, server
 from symseed.studio.guard import MOST_BODY, UPLOAD, Guard
@@ -30,18 +33,13 @@ from symseed.studio.server import Studio
 PORT = 8765
 HERE = f"http://127.0.0.1:{PORT}"
 PATHS = ["/", "/assets/main.js", "/api/runs", "/api/about", "/api/events", UPLOAD, "/api/searches", "/nothing"]
-EVIL = '<script>alert("evil")</script>'
-"""A name of a column that a careless page would run."""
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with one finished run."""
     folder = tmp_path_factory.mktemp("studio") / "runs"
-    x = np.linspace(1.0, 3.0, 30)
-    X = pd.DataFrame({"x": x, EVIL: np.cos(5.0 * x)})
-    given: dict[str, Any] = {"max_evals": 4_000, "max_time": None, "random_state": 0}
-    SymbolicRegressor(**given, output_directory=folder).fit(X, 2.0 * x**2 + 0.01 * np.sin(7.0 * x))
+    make_run(folder)
     return folder
 
 
@@ -339,6 +337,84 @@ def test_the_report_of_a_run_is_downloaded(client: TestClient) -> None:
     assert "<h2>The front</h2>" in answer.text
 
 
+# --- Trying things ----------------------------------------------------------------------------------------------------
+
+
+def test_a_formula_that_is_typed_is_fitted_as_by_evaluate(client: TestClient, tmp_path: Path) -> None:
+    answer = client.post(f"{path_of(client)}/try?target=0", json={"formula": "const * x ^ 2 + const"}).json()
+    x = np.linspace(1.0, 3.0, 30)
+    table = pd.DataFrame({"x": x, "y": 2.0 * x**2 + 0.01 * np.sin(7.0 * x)})
+    table.to_csv(tmp_path / "table.csv", index=False)
+    command = ["evaluate", str(tmp_path / "table.csv"), "-y", "y", "const * x ^ 2 + const", "--json"]
+    (own,) = json.loads(CliRunner().invoke(commands, command).stdout)
+    assert answer["rmse"] == pytest.approx(own["rmse"], rel=1e-9)
+    assert answer["loss"] == pytest.approx(own["rmse"] ** 2, rel=1e-9)
+    assert answer["values"] == pytest.approx([2.0, 0.0], abs=0.01)
+    assert 0.0 < answer["errors"][0] < 0.01
+    assert answer["complexity"] == 7
+    assert "latex" in answer["exports"]
+
+
+@pytest.mark.parametrize(
+    ("formula", "sentence"),
+    [
+        ("__import__('os')", "__import__"),
+        ("x +", "Expected a number"),
+        ("log(-x)", "cannot be fitted"),
+        ("+".join(["const"] * 21), "at most 20 constants"),
+        ("x" * 3_000, "at most 2,000 characters"),
+        ("(" * 1_500, "."),
+        (None, "must be a text"),
+        (["x"], "must be a text"),
+    ],
+)
+def test_a_formula_that_cannot_be_fitted_gets_a_sentence(client: TestClient, formula: Any, sentence: str) -> None:
+    answer = client.post(f"{path_of(client)}/try?target=0", json={"formula": formula})
+    assert answer.status_code == 400
+    assert sentence in answer.text
+
+
+def test_a_curve_follows_the_constants_and_the_columns_that_stand_still(client: TestClient) -> None:
+    typed = f"const * x + const * `{EVIL}`"
+    asked = {"typed": typed, "constants": [2.0, 3.0], "column": 0, "at": {"1": 0.5}}
+    curve = client.post(f"{path_of(client)}/curve?target=0", json=asked).json()
+    assert np.allclose(curve["y"], 2.0 * np.array(curve["x"]) + 1.5)
+    assert (curve["x"][0], curve["x"][-1]) == (0.5, 3.5), "a quarter of the range beyond each end"
+    x = np.linspace(1.0, 3.0, 30)
+    assert np.allclose(curve["predicted"], 2.0 * x + 3.0 * np.cos(5.0 * x))
+
+
+def test_the_curve_of_a_formula_of_the_front_has_its_own_values(client: TestClient, outputs: Path) -> None:
+    (folder,) = outputs.iterdir()
+    model = SymbolicRegressor.from_file(folder)
+    index = model.fronts[0].choice("best")
+    formula = client.get(f"{path_of(client)}/formula", params={"target": 0, "index": index}).json()
+    asked = {"index": index, "constants": formula["values"], "column": 0}
+    curve = client.post(f"{path_of(client)}/curve?target=0", json=asked).json()
+    assert curve["predicted"] == formula["predicted"]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"column": 9},
+        {"column": None},
+        {"constants": []},
+        {"constants": [1.0, float("1e999")]},
+        {"constants": ["x"]},
+        {"at": {"7": 1.0}},
+        {"at": [1]},
+        {"typed": 5, "index": 99},
+        {"typed": "x +"},
+    ],
+)
+def test_a_curve_that_cannot_be_drawn_gets_a_sentence(client: TestClient, changed: dict[str, Any]) -> None:
+    asked = {"typed": "const * x", "constants": [1.0], "column": 0} | changed
+    answer = client.post(f"{path_of(client)}/curve?target=0", content=json.dumps(asked))
+    assert answer.status_code == 400
+    assert answer.text.endswith(".")
+
+
 # --- Tables ----------------------------------------------------------------------------------------------------------
 
 
@@ -437,10 +513,7 @@ def started(client: TestClient, table: str, **order: Any) -> str:
 @pytest.fixture
 def noisy(client: TestClient) -> str:
     """A table whose search does not end by itself."""
-    x = np.linspace(0.1, 9.0, 40)
-    values = np.sin(x) * x + np.random.default_rng(0).normal(0.0, 1.0, 40)
-    lines = [f"{one!r},{other!r}" for one, other in zip(x.tolist(), values.tolist(), strict=True)]
-    return str(given(client, ("x,-y\n" + "\n".join(lines)).encode()).json()["id"])
+    return str(given(client, noisy_table(40).encode()).json()["id"])
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")

@@ -11,13 +11,9 @@ from symseed import files, tables
 from symseed.cli import complete, next_step, options
 from symseed.cli.table_options import missing_option, reading_options
 from symseed.data import Dataset
-from symseed.language import OPERATORS, Expression, Library, Population, categories
-from symseed.language.parsing import numbers_in
-from symseed.scoring import Errors, Failure, FitSettings, fit, fit_to_convergence
+from symseed.language import Population, categories
+from symseed.scoring import Errors, Failure, typed
 from symseed.text import for_terminal
-
-_MOST_FITS = 200
-"""Most fits of a formula, each of 100 iterations, because redundant constants need thousands: chosen by hand."""
 
 
 @click.command(
@@ -53,11 +49,7 @@ def evaluate(
     chosen = tables.read(data, reading).select([target], missing=missing, categories=list(by_category))
     formulas = tuple(categories.written_out(formula, chosen.categories) for formula in formulas)
     dataset = Dataset.of(chosen.X, chosen.y[:, 0], chosen.weights, chosen.names)
-    numbers = dict.fromkeys(number for formula in formulas for number in numbers_in(formula))
-    library = Library.of([*OPERATORS, *numbers], dataset.names, constants=True)
-    population = Population.from_expressions([Expression.parse(formula, library) for formula in formulas])
-    fitted, _ = fit(population, dataset, FitSettings(iterations=100, restarts=restarts))
-    fitted, errors = fit_to_convergence(fitted, dataset, most=_MOST_FITS)
+    fitted, errors = typed.fitted(typed.read(formulas, dataset.names), dataset, restarts)
     order = np.lexsort((errors.error, fitted.complexity))
     if as_json:
         for note in chosen.report.notes:

@@ -19,7 +19,7 @@ from symseed.regressor.front import EquationFront
 from symseed.regressor.run import Run
 from symseed.regressor.run_log import FILE as EVENTS
 from symseed.regressor.run_log import NOT_ENDED, RunLog
-from symseed.studio.views import described, front_rows, moment_values, numbers, some_moments, some_rows
+from symseed.studio.views import constants_of, described, front_rows, moment_values, numbers, some_moments, some_rows
 
 _MOST_NAMES = 500
 """Most columns that the page lists: chosen by hand."""
@@ -108,11 +108,8 @@ class RunReader:
         data = opened.run.data
         some = replace(front, equations=(front.equations[index],), others=())
         equation = some.determined_by(*data.sample(target)).equations[0]
-        return described(data, target, equation) | {
-            "constants": equation.constants,
-            "remarks": list(data.remarks(target, equation.expression, front.noise)),
-            "exports": equation.exports(),
-        }
+        remarks = list(data.remarks(target, equation.expression, front.noise))
+        return described(data, target, equation) | constants_of(equation) | {"remarks": remarks}
 
     def column(self, target: int, column: int) -> dict[str, Any]:
         """Return a column at the samples of `formula`.

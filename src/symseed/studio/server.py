@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import importlib.resources
-import json
 import socket
-import subprocess
-import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,10 +18,12 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from symseed import files, tables
-from symseed.errors import DataError, SettingsError, SymseedError
+from symseed.errors import SettingsError, SymseedError
 from symseed.language.tokens import OPERATORS
 from symseed.show.page import page_css
+from symseed.studio.answers import as_json, body, own
 from symseed.studio.guard import UPLOAD, Guard, TooLargeError
+from symseed.studio.run_routes import RunRoutes
 from symseed.studio.runs import NewestFirst, Runs
 from symseed.studio.searches import Order, Searches
 from symseed.studio.uploads import Uploads
@@ -35,22 +34,17 @@ PORTS = range(8765, 8785)
 """Ports that are tried if none is given, so that a page finds a new server at the address of the old one."""
 _MOST_CONNECTIONS = 400
 """Most connections: chosen by hand, enough for `MOST_PAGES` pages and their questions."""
-_REPORT_SECONDS = 300.0
-"""Longest time that a report may take: chosen by hand."""
 _ASSETS = {
     "icon.svg": "image/svg+xml",
     "studio.css": "text/css",
     "dom.js": "text/javascript",
+    "explore.js": "text/javascript",
     "plots.js": "text/javascript",
     "run.js": "text/javascript",
     "start.js": "text/javascript",
     "main.js": "text/javascript",
 }
 """The files of the page, and their kinds; nothing else of the package is served."""
-_FILES = {"front": ("front.csv", "text/csv"), "config": ("config.toml", "application/toml")}
-"""What of a run folder can be downloaded, with its kind."""
-
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +69,13 @@ class Studio:
             Route("/assets/{name}", _asset),
             Route("/api/about", self._about),
             Route("/api/events", self._events),
-            Route("/api/runs", self._runs),
-            Route("/api/runs/{run}", self._run),
-            Route("/api/runs/{run}/formula", self._formula),
-            Route("/api/runs/{run}/column", self._column),
-            Route("/api/runs/{run}/files/{name}", self._file),
-            Route("/api/runs/{run}/stop", self._stop, methods=["POST"]),
-            Route("/api/runs/{run}/resume", self._resume, methods=["POST"]),
+            *RunRoutes(self.runs, self.searches).routes,
             Route(UPLOAD, self._upload, methods=["POST"]),
             Route("/api/tables/shipped", self._shipped, methods=["POST"]),
             Route("/api/searches", self._start, methods=["POST"]),
             Route("/api/searches/{search}", self._begun),
         ]
         return Starlette(routes=routes, exception_handlers=_REFUSALS)
-
-    # --- Reading -----------------------------------------------------------------------------------------------------
 
     async def _about(self, _: Request) -> Response:
         names = [name for name, token in OPERATORS.items() if token.arity == 1]
@@ -98,40 +84,7 @@ class Studio:
     async def _events(self, request: Request) -> Response:
         if self.watch.pages >= MOST_PAGES:
             return PlainTextResponse(f"At most {MOST_PAGES} pages are open at once. Close one.", 503)
-        return StreamingResponse(self.watch.stream(_own(request, "run")), media_type="text/event-stream")
-
-    async def _runs(self, _: Request) -> Response:
-        return _json(await run_in_threadpool(self.runs.listed))
-
-    async def _run(self, request: Request) -> Response:
-        reader = await run_in_threadpool(self.runs.find, request.path_params["run"])
-        return _json(await run_in_threadpool(reader.values))
-
-    async def _formula(self, request: Request) -> Response:
-        target, index = _whole(request, "target"), _whole(request, "index")
-        reader = await run_in_threadpool(self.runs.find, request.path_params["run"])
-        return _json(files.json_text(await run_in_threadpool(reader.formula, target, index)))
-
-    async def _column(self, request: Request) -> Response:
-        target, column = _whole(request, "target"), _whole(request, "column")
-        reader = await run_in_threadpool(self.runs.find, request.path_params["run"])
-        return _json(files.json_text(await run_in_threadpool(reader.column, target, column)))
-
-    async def _file(self, request: Request) -> Response:
-        reader = await run_in_threadpool(self.runs.find, request.path_params["run"])
-        name = request.path_params["name"]
-        if name == "report":
-            return _download(await run_in_threadpool(_report, reader.folder), "report.html", "text/html")
-        if name not in _FILES:
-            raise DataError(f"A run has {', '.join((*_FILES, 'report'))} to download.")
-        file, kind = _FILES[name]
-        try:
-            content = await run_in_threadpool(files.read, reader.folder / file, 2**28)
-        except OSError:
-            raise DataError(f"The run has no {file} yet.") from None
-        return _download(content, file, kind)
-
-    # --- Doing -------------------------------------------------------------------------------------------------------
+        return StreamingResponse(self.watch.stream(own(request, "run")), media_type="text/event-stream")
 
     async def _upload(self, request: Request) -> Response:
         own, path = self.uploads.new_file(request.query_params.get("name", "")[:1000])
@@ -139,17 +92,17 @@ class Studio:
             with path.open("wb") as file:
                 async for part in request.stream():
                     file.write(part)
-            return _json(files.json_text(await run_in_threadpool(self.uploads.add, own, str(path))))
+            return as_json(files.json_text(await run_in_threadpool(self.uploads.add, own, str(path))))
         except BaseException:
             self.uploads.discard(own)
             raise
 
     async def _shipped(self, request: Request) -> Response:
-        name = str((await _body(request)).get("name", ""))
-        return _json(files.json_text(await run_in_threadpool(self.uploads.add_shipped, name)))
+        name = str((await body(request)).get("name", ""))
+        return as_json(files.json_text(await run_in_threadpool(self.uploads.add_shipped, name)))
 
     async def _start(self, request: Request) -> Response:
-        values = await _body(request)
+        values = await body(request)
         table = self.uploads.find(str(values.get("table", "")))
         return JSONResponse({"search": await run_in_threadpool(self.searches.start, Order.of(values), table)})
 
@@ -157,19 +110,6 @@ class Studio:
         readers = list((await run_in_threadpool(self.runs.readers)).values())
         found = await run_in_threadpool(self.searches.begun, request.path_params["search"], readers)
         return JSONResponse({"run": None if found is None else self.runs.id_of(found)})
-
-    async def _stop(self, request: Request) -> Response:
-        reader = await run_in_threadpool(self.runs.find, request.path_params["run"])
-        await run_in_threadpool(self.searches.stop, reader)
-        return JSONResponse({})
-
-    async def _resume(self, request: Request) -> Response:
-        more = (await _body(request)).get("seconds", 0.0)
-        if not isinstance(more, (int, float)):
-            raise SettingsError("The seconds must be a number.")
-        reader = await run_in_threadpool(self.runs.find, request.path_params["run"])
-        await run_in_threadpool(self.searches.resume, reader, float(more))
-        return JSONResponse({})
 
 
 def serve(parent: Path, newest_first: NewestFirst, port: int | None, ready: Callable[[str, str], None]) -> None:
@@ -244,14 +184,6 @@ def _packaged(name: str) -> bytes:
     return (importlib.resources.files("symseed.studio") / "page" / name).read_bytes()
 
 
-def _json(text: str) -> Response:
-    return Response(text, media_type="application/json")
-
-
-def _download(content: bytes, name: str, kind: str) -> Response:
-    return Response(content, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
-
-
 async def _sentence(_: Request, error: Exception) -> Response:
     return PlainTextResponse(str(error), 413 if isinstance(error, TooLargeError) else 400)
 
@@ -262,46 +194,3 @@ async def _no_memory(*_: Any) -> Response:
 
 _REFUSALS = {SymseedError: _sentence, MemoryError: _no_memory}
 """How exceptions are answered: by a sentence."""
-
-
-async def _body(request: Request) -> dict[str, Any]:
-    """The values that the page sent.
-
-    Raises:
-        SettingsError: if they are not an object of JSON.
-    """
-    try:
-        values = json.loads(await request.body())
-    except (ValueError, RecursionError):
-        values = None
-    if not isinstance(values, dict):
-        raise SettingsError("What is sent must be an object of JSON.")
-    return values
-
-
-def _own(request: Request, name: str) -> str:
-    return request.query_params.get(name, "")[:64]
-
-
-def _whole(request: Request, name: str) -> int:
-    text = _own(request, name)
-    if not (text.isascii() and text.isdigit()) or len(text) > 9:
-        raise SettingsError(f"`{name}` must be a whole number.")
-    return int(text)
-
-
-def _report(folder: Path) -> bytes:
-    """The report of a run, by the command that makes it: drawing takes memory that the server need not keep."""
-    with tempfile.TemporaryDirectory() as out:
-        path = Path(out) / "report.html"
-        done = subprocess.run(  # noqa: S603 - our own program; both paths are the server's
-            [sys.executable, "-m", "symseed", "report", f"--output={path}", "--", str(folder)],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            cwd=Path(sys.executable).anchor,
-            timeout=_REPORT_SECONDS,
-            check=False,
-        )
-        if done.returncode != 0:
-            raise DataError(done.stderr.decode(errors="replace").strip().removeprefix("symseed: "))
-        return path.read_bytes()

@@ -43,6 +43,17 @@ def described(data: RunData, target: int, equation: Equation) -> dict[str, Any]:
     }
 
 
+def constants_of(equation: Equation) -> dict[str, Any]:
+    """Return the constants of a formula with their standard errors, and the formula for programs."""
+    known = equation.uncertainty
+    return {
+        "constants": equation.constants,
+        "values": numbers(known.values),
+        "errors": numbers(known.standard_errors),
+        "exports": equation.exports(),
+    }
+
+
 def front_rows(front: EquationFront) -> list[dict[str, Any]]:
     """Return the formulas of a front with their numbers."""
     return [

@@ -3,7 +3,7 @@
 import { el, number, svg } from "./dom.js";
 
 const HIGH = 300;
-const [LEFT, RIGHT, TOP, BOTTOM] = [62, 14, 12, 44];
+const [LEFT, RIGHT, TOP, BOTTOM] = [72, 14, 12, 44];
 
 function linearTicks(low, high, most) {
   const raw = (high - low) / most;
@@ -89,7 +89,7 @@ function drawn(layer, across, up, pick, chosen) {
 }
 
 function dot(layer, [cx, cy, place], pick, chosen) {
-  if (!pick || !layer.labels) {
+  if (!pick || !layer.labels || layer.isFixed) {
     const circle = svg("circle", { class: `dot ${layer.colour}`, cx, cy, r: layer.size ?? 3 });
     if (layer.labels) circle.append(svg("title", {}, layer.labels[place]));
     return circle;

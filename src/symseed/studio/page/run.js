@@ -1,6 +1,7 @@
 // One run: its front, the chosen formula with the data, how the search went, and what can be done with it.
 
 import { ask, attempt, clock, count, el, math, number, say, send } from "./dom.js";
+import { Explore } from "./explore.js";
 import { figure, isWide, plot, tree } from "./plots.js";
 
 const COLOURS = ["blue", "orange", "green", "pink", "yellow", "sky", "ink"];
@@ -15,6 +16,7 @@ export class RunView {
     this.columns = new Map();
     this.format = "latex";
     this.moment = null;
+    this.explore = new Explore(this);
     this.parts = frame(this);
     place.replaceChildren(...this.parts.all);
   }
@@ -28,7 +30,7 @@ export class RunView {
     this.run = await ask(this.path);
     document.title = `${this.run.name} – symseed studio`;
     this.head();
-    if (!this.now?.front.length) return this.draw();
+    if (!this.now?.front.length || this.chosen?.formula.typed) return this.draw();
     await this.choose(this.index());
   }
 
@@ -40,11 +42,22 @@ export class RunView {
   async choose(index) {
     const asked = this.asked = {};
     const formula = await attempt(() => ask(`${this.path}/formula?target=${this.target}&index=${index}`));
-    if (formula === null || this.asked !== asked) return;
+    if (formula !== null && this.asked === asked) await this.take(index, formula);
+  }
+
+  // Shows a formula: one of the front, or with the index -1 one that was typed.
+  async take(index, formula) {
+    const isNew = formula.text !== this.chosen?.formula.text || formula.typed !== this.chosen.formula.typed;
     this.chosen = { index, formula };
     this.column ??= formula.used[0] ?? 0;
     await this.values(this.column);
-    if (this.asked === asked) this.draw();
+    if (this.chosen.formula !== formula) return;
+    this.draw();
+    if (isNew) await this.explore.begin();
+  }
+
+  known(column) {
+    return (this.columns.get(`${this.target} ${column}`) ?? []).map((one) => one ?? NaN);
   }
 
   pick(index) {
@@ -86,6 +99,7 @@ export class RunView {
   }
 
   draw() {
+    if (!this.run) return;
     const target = this.now;
     const hasFront = Boolean(target?.front.length && this.chosen);
     for (const part of this.parts.withFront) part.hidden = !hasFront;
@@ -96,6 +110,7 @@ export class RunView {
     this.plots();
     this.table();
     this.use();
+    this.explore.draw();
   }
 
   formula() {
@@ -109,12 +124,14 @@ export class RunView {
       ["RMSE", number(formula.rmse), unit], ["R²", r2(formula.r2), ""], ["largest error", number(formula.largest), unit],
       ["complexity", count(formula.complexity), ""],
     ];
-    if (target.front[index].weight !== null) tiles.push(["weight", percent(target.front[index].weight), ""]);
+    const weight = target.front[index]?.weight ?? null;
+    if (weight !== null) tiles.push(["weight", percent(weight), ""]);
     this.parts.tiles.replaceChildren(...tiles.map(([name, value, of]) =>
       el("div", {}, el("dt", {}, name), el("dd", {}, value, of ? el("small", {}, ` ${of}`) : null))));
     const constants = formula.constants.some((text) => text.includes("±")) ? `Constants: ${formula.constants.join(", ")}.` : "";
     const structure = target.structure.map((text) => `By evidence, ${text}.`);
-    const own = index === target.chosen ? "" : "This is your choice; the search selects another formula.";
+    const choice = formula.typed ? "This is a formula of your own." : "This is your choice; the search selects another formula.";
+    const own = index === target.chosen ? "" : choice;
     const reason = this.run.state === "searching" ? "" : target.reason;
     const notes = [own, reason, constants, target.noise, ...formula.remarks, ...structure];
     this.parts.notes.replaceChildren(...notes.filter(Boolean).map((text) => el("p", { class: "note" }, text)));
@@ -128,10 +145,15 @@ export class RunView {
     const shown = losses.map((loss) => (loss > 0 ? loss : loss === 0 && Number.isFinite(least) ? least / 10 : NaN));
     const labels = front.map((row) => `complexity ${row.complexity}, loss ${number(row.loss)}: ${row.text}`);
     const sizes = front.map((row) => row.complexity);
+    const own = this.explore.tried;
     plot(this.parts.front.holder, {
       label: "The front: loss against complexity. Arrow keys choose a formula.",
       x: { label: "complexity" }, y: { label: "loss", isLog: true },
-      layers: [{ kind: "steps", x: sizes, y: shown, colour: "blue" }, { kind: "points", x: sizes, y: shown, labels, colour: "blue" }],
+      layers: [
+        { kind: "steps", x: sizes, y: shown, colour: "blue" },
+        { kind: "points", x: own.map((one) => one.complexity), y: own.map((one) => one.loss || NaN), labels: own.map((one) => `yours: ${one.text}`), colour: "green", size: 6, isFixed: true },
+        { kind: "points", x: sizes, y: shown, labels, colour: "blue" },
+      ],
       chosen: index, pick: (place) => this.pick(place),
     });
     const [measured, predicted] = [formula.measured, formula.predicted].map((values) => values.map((one) => one ?? NaN));
@@ -143,7 +165,7 @@ export class RunView {
       layers: [{ kind: "line", x: ends, y: ends, colour: "grey" }, { kind: "points", x: predicted, y: measured, colour: "blue" }],
     });
     const residuals = measured.map((value, place) => value - predicted[place]);
-    const values = (this.columns.get(`${this.target} ${this.column}`) ?? []).map((one) => one ?? NaN);
+    const values = this.known(this.column);
     const column = this.run.columns[this.column]?.name ?? "";
     const wide = extremes(values);
     plot(this.parts.residuals.holder, {
@@ -162,7 +184,7 @@ export class RunView {
   table() {
     const { front, chosen } = this.now;
     const optional = [["weight", percent], ["test_loss", number]].filter(([key]) => front.some((row) => row[key] !== null));
-    const names = ["", "complexity", "loss", "score", ...optional.map(([key]) => key.replace("_", " ")), "formula"];
+    const names = [el("span", { class: "unseen" }, "selected"), "complexity", "loss", "score", ...optional.map(([key]) => key.replace("_", " ")), "formula"];
     const rows = front.map((row, place) => {
       const isShown = place === this.chosen.index;
       const cells = [number(row.loss), number(row.score, 3), ...optional.map(([key, text]) => text(row[key]))];
@@ -276,7 +298,7 @@ function frame(view) {
       view.moment = place === Number(event.target.max) ? null : place;
       view.history();
     } }),
-    targets: el("select", { onchange: (event) => { view.target = Number(event.target.value); view.own = view.chosen = null; view.refresh(); } }),
+    targets: el("select", { onchange: (event) => { view.target = Number(event.target.value); view.own = view.chosen = view.column = null; view.explore.tried = []; view.refresh(); } }),
     waiting: el("p", { class: "note" }, "The first front is written after some seconds."),
   };
   parts.residuals = figure("Residuals against ", parts.column);
@@ -299,7 +321,7 @@ function frame(view) {
   parts.watch = el("section", {}, el("h2", {}, "The search"), parts.losses.whole, parts.keys, parts.slider, parts.moment, parts.learnt);
   const head = el("header", { class: "head" }, el("div", {}, parts.title, el("p", { class: "row" }, parts.state, parts.progress), parts.meter, parts.problem),
     el("div", { class: "row" }, parts.which, parts.stop, parts.resume, parts.more));
-  parts.withFront = [chosen, figures, table, use];
-  parts.all = [head, parts.waiting, chosen, figures, table, parts.watch, use];
+  parts.withFront = [chosen, figures, table, view.explore.whole, use];
+  parts.all = [head, parts.waiting, chosen, figures, table, view.explore.whole, parts.watch, use];
   return parts;
 }

@@ -51,11 +51,11 @@ function chosen(table, about) {
     checks.set(place, check);
     const unit = el("input", { type: "text", size: 6, maxlength: 40, "aria-label": `Unit of ${column.name}`, placeholder: "unit", onchange: (event) => state.units.set(place, event.target.value) });
     return el("tr", {},
-      el("td", {}, column.name), el("td", {}, column.bars ? bars(column.bars, column.name) : ""), el("td", {}, column.words),
+      el("td", {}, column.name),
       el("td", {}, el("input", { type: "radio", name: "target", checked: place === state.target, disabled: !column.is_number, "aria-label": `${column.name} as the target`, onchange: pickTarget })),
-      el("td", {}, check), el("td", {}, column.is_number ? unit : ""));
+      el("td", {}, check), el("td", {}, column.bars ? bars(column.bars, column.name) : ""), el("td", {}, column.is_number ? unit : ""), el("td", {}, column.words));
   };
-  const names = ["column", "values", "what it holds", "target", "input", "unit"];
+  const names = ["column", "target", "input", "values", "unit", "what it holds"];
   const head = el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col" }, name))));
   const columns = el("table", { class: "columns" }, head, el("tbody", {}, table.columns.map(row)));
   const lines = Math.max(0, ...table.columns.map((column) => column.cells.length));

@@ -1,0 +1,37 @@
+"""Formulas that a user types: read over the columns of some data, and their constants fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symseed.data.backend import Errors
+from symseed.data.dataset import Dataset
+from symseed.language.expression import Expression
+from symseed.language.library import Library
+from symseed.language.parsing import numbers_in
+from symseed.language.population import Population
+from symseed.language.tokens import OPERATORS
+from symseed.scoring.evaluation import fit, fit_to_convergence
+from symseed.scoring.fitting import FitSettings
+
+_MOST_FITS = 200
+"""Most fits of a formula, each of 100 iterations, because redundant constants need thousands: chosen by hand."""
+
+
+def read(formulas: Sequence[str], names: Sequence[str]) -> list[Expression]:
+    """Return formulas over columns of these names: numbers stay fixed, and `const` is a constant to fit.
+
+    Raises:
+        ParseError: if a text is no formula.
+    """
+    numbers = dict.fromkeys(number for formula in formulas for number in numbers_in(formula))
+    library = Library.of([*OPERATORS, *numbers], names, constants=True)
+    return [Expression.parse(formula, library) for formula in formulas]
+
+
+def fitted(expressions: Sequence[Expression], dataset: Dataset, restarts: int) -> tuple[Population, Errors]:
+    """Return formulas with fitted constants, and their errors; each fit has so many random starts."""
+    population, _ = fit(
+        Population.from_expressions(expressions), dataset, FitSettings(iterations=100, restarts=restarts)
+    )
+    return fit_to_convergence(population, dataset, most=_MOST_FITS)
