@@ -29,7 +29,7 @@ lint: $(VENV)/installed $(VENV)/test-tools $(VENV)/lint-tools  ## Formats, lint 
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/clang-format --dry-run --Werror src/core/*.hpp src/core/*.cpp perf/*.cpp
+	$(BIN)/clang-format --dry-run --Werror src/core/*.hpp src/core/*.cpp neural/*.cpp perf/*.cpp
 	$(BIN)/python -m pytest -q tests/core/test_stub.py
 	$(MAKE) --no-print-directory docs
 

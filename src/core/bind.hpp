@@ -204,6 +204,7 @@ void bind_function(nb::module_& m);
 void bind_gp(nb::module_& m);
 void bind_linear(nb::module_& m);
 void bind_lstm(nb::module_& m);
+void bind_reader(nb::module_& m);
 void bind_score(nb::module_& m);
 void bind_space(nb::module_& m);
 void bind_vary(nb::module_& m);

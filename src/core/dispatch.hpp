@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "dense.hpp"
 #include "kernels.hpp"
 #include "matrix.hpp"
 #include "recurrent.hpp"
@@ -17,6 +18,7 @@ struct InstructionSet {
   const Kernels* kernels;
   const Recurrent* recurrent;
   const Matrix* matrix;
+  const Dense* dense;
 };
 
 // An environment variable has a value that cannot be used; the message is for users.

@@ -36,6 +36,7 @@ NB_MODULE(_core, m) {
   bind_linear(m);
   bind_gp(m);
   bind_lstm(m);
+  bind_reader(m);
   m.def("instruction_sets", &bind_instruction_sets);
   nb::register_exception_translator([](const std::exception_ptr& raised, void*) {
     try {

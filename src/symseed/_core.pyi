@@ -485,6 +485,57 @@ def fingerprints(
 ) -> npt.NDArray[np.uint64]:
     """Return 128 bits per row, (N, 2): equal for equal tokens and constants, else different but for 1 in 2^128."""
 
+class Reader:
+    """A network that reads a table, and gives the probability of each next token of a formula."""
+
+    @staticmethod
+    def of(
+        *,
+        width: int,
+        heads: int,
+        grid_layers: int,
+        latents: int,
+        latent_layers: int,
+        decoder_layers: int,
+        longest: int,
+        symbols: int,
+    ) -> Reader:
+        """Build one without parameters; `symbols` is the number of tokens that it knows besides variables."""
+    def blocks(self) -> list[tuple[str, int, int]]:
+        """Return name, rows and columns of each part of the P parameters; kernels are (inputs, outputs)."""
+    def assign(self, parameters: npt.NDArray[np.float32]) -> None:
+        """Take the parameters (P,), block after block."""
+    def read(self, values: npt.NDArray[np.float64], *, instruction_set: str | None = None) -> Reading:
+        """Read a table (M, C), the target last."""
+
+class Reading:
+    """A table as a `Reader` has read it. Threads may share it.
+
+    `spoken` (T,) has for each token of the rules' library a symbol, the number of symbols + a column, or -1: the
+    network does not know the token, and never gives it.
+    """
+
+    def sample(
+        self,
+        rules: Rules,
+        spoken: npt.NDArray[np.int32],
+        count: int,
+        *,
+        temperature: float = 1.0,
+        seed: int,
+        step: int,
+    ) -> tuple[Tokens, Lengths, npt.NDArray[np.float64]]:
+        """Draw legal rows, each of its own stream; one that reaches a dead end has length 0. Return log p too (N,)."""
+    def log_probabilities(
+        self,
+        rules: Rules,
+        spoken: npt.NDArray[np.int32],
+        tokens: Tokens,
+        lengths: Lengths,
+        constants: Constants,
+    ) -> npt.NDArray[np.float64]:
+        """Return log p of each row (N,), -inf for one that cannot be drawn."""
+
 class Lstm:
     """A recurrent network over prefixes: the policy. Numbers are float32, or float64 if `is_double`.
 

@@ -1,0 +1,222 @@
+"""Train the network on a GPU, restartable, and write the file that symseed reads.
+
+    python neural/train.py --seconds 1500 --out build/neural             # at once
+    python neural/train.py --seconds 1500 --stop-after 550 --out build/neural    # in parts; again to continue
+    python neural/train.py --seconds 20 --device cpu --numbers 4096 --width 32 --heads 2   # a trial without a GPU
+
+Weights are bfloat16 with float32 copies that AdamW (Loshchilov & Hutter 2019) changes; the averages of these over the
+steps are what is saved. The log is a line of JSON every hundred steps. A checkpoint has the copies, the averages and
+AdamW's moments with 16 bits each, in files of their own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import subprocess
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from corpus import ARITY, LONGEST, SYMBOLS, Batch, Corpus, Stream
+from model import END, Reader, Shape
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from symseed.network import Network
+from symseed.network import Shape as FileShape
+
+PEAK, FLOOR = 1e-3, 2e-2
+"""Largest learning rate, and the share of it at the end."""
+WARM, FALL = 600, 0.3
+"""Steps in which the rate rises, and the share of the time after which it falls."""
+AVERAGE = 0.999
+"""How slowly the averages follow the weights."""
+VALIDATION = ((1, 8), (1, 64), (2, 64), (3, 16), (3, 64), (3, 256), (5, 128), (7, 128), (9, 256))
+"""Columns and rows of the tables for validation."""
+PARTS = ("copies", "averages", "first", "second")
+"""The parts of a checkpoint."""
+
+
+@dataclass
+class Progress:
+    """How far the training is."""
+
+    steps: int = 0
+    batches: int = 0
+    tables: int = 0
+    seconds: float = 0.0
+
+
+class Trainer:
+    """A network under training."""
+
+    def __init__(self, shape: Shape, device: str, seed: int) -> None:
+        torch.manual_seed(seed)
+        self.device = device
+        self.progress = Progress()
+        self.model = Reader(shape, list(ARITY)).to(device)
+        self.names = [name for name, _ in self.model.named_parameters()]
+        self.copies = [value.detach().clone().float() for value in self.model.parameters()]
+        self.averages = [value.clone() for value in self.copies]
+        if device != "cpu":
+            self.model.bfloat16()
+        self.weights: list[Tensor] = list(self.model.parameters())
+        self.optimiser = torch.optim.AdamW(self.copies, lr=PEAK, betas=(0.9, 0.98), weight_decay=0.01)
+
+    def step(self, batches: list[Batch], rate: float) -> tuple[Tensor, float]:
+        """Learn from some batches; return the mean loss of a token, and the size of the gradient."""
+        total = torch.zeros((), device=self.device)
+        for batch in batches:
+            values, ids = self.put(batch)
+            loss = self.model(values, ids).sum() / (ids != END).sum()
+            (loss / len(batches)).backward()
+            total += loss.detach() / len(batches)
+            self.progress.tables += len(ids)
+        for copy, weight in zip(self.copies, self.weights, strict=True):
+            copy.grad = None if weight.grad is None else weight.grad.float()
+            weight.grad = None
+        norm = torch.nn.utils.clip_grad_norm_(self.copies, 1.0)
+        self.optimiser.param_groups[0]["lr"] = rate
+        self.optimiser.step()
+        slow = min(AVERAGE, 1.0 - 10.0 / (self.progress.steps + 20))
+        with torch.no_grad():
+            torch._foreach_copy_(self.weights, self.copies)
+            torch._foreach_lerp_(self.averages, self.copies, 1.0 - slow)
+        self.progress.steps += 1
+        self.progress.batches += len(batches)
+        return total, float(norm)
+
+    def put(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Bring a batch to the device, cut to its longest formula."""
+        values, ids = batch
+        longest = int((ids != END).sum(1).max())
+        tokens = torch.from_numpy(ids[:, : min(LONGEST, -(-longest // 4) * 4)].astype(np.int64))
+        return torch.from_numpy(values).to(self.device, non_blocking=True), tokens.to(self.device, non_blocking=True)
+
+    @torch.no_grad()
+    def validate(self, batches: list[Batch]) -> list[float]:
+        """Return the nats of a token on each batch, by the averages."""
+        kept = [weight.clone() for weight in self.weights]
+        torch._foreach_copy_(self.weights, self.averages)
+        out = []
+        for batch in batches:
+            values, ids = self.put(batch)
+            out.append(round(float(self.model(values, ids).sum() / (ids != END).sum()), 4))
+        torch._foreach_copy_(self.weights, kept)
+        return out
+
+    def save(self, folder: Path) -> None:
+        """Write a checkpoint."""
+        states = [self.optimiser.state[copy] for copy in self.copies]
+        parts = (self.copies, self.averages, [s["exp_avg"] for s in states], [s["exp_avg_sq"].sqrt() for s in states])
+        for name, values in zip(PARTS, parts, strict=True):
+            half = {key: value.detach().half().cpu() for key, value in zip(self.names, values, strict=True)}
+            save_file(half, folder / f"{name}.safetensors")
+        (folder / "progress.json").write_text(json.dumps(asdict(self.progress)), encoding="utf-8")
+
+    def load(self, folder: Path) -> None:
+        """Continue from a checkpoint."""
+        self.progress = Progress(**json.loads((folder / "progress.json").read_text(encoding="utf-8")))
+        parts = {name: load_file(folder / f"{name}.safetensors", device=self.device) for name in PARTS}
+        for index, name in enumerate(self.names):
+            self.copies[index].copy_(parts["copies"][name])
+            self.averages[index].copy_(parts["averages"][name])
+            self.optimiser.state[self.copies[index]] = {
+                "step": torch.tensor(float(self.progress.steps)),
+                "exp_avg": parts["first"][name].float(),
+                "exp_avg_sq": parts["second"][name].float().square(),
+            }
+        with torch.no_grad():
+            torch._foreach_copy_(self.weights, self.copies)
+
+    def network(self, training: str) -> Network:
+        """Return the network that symseed reads: the averages."""
+        parameters = {name: value.cpu().numpy() for name, value in zip(self.names, self.averages, strict=True)}
+        return Network(FileShape(**asdict(self.model.shape)), SYMBOLS, parameters, training)
+
+
+def rate(progress: Progress, seconds: float) -> float:
+    """Return the learning rate: it rises, stays, and falls in a line to the end of the planned time."""
+    share = progress.seconds / seconds
+    falling = 1.0 if share < FALL else max(FLOOR, 1.0 - (share - FALL) / (1.0 - FALL))
+    return PEAK * min(1.0, (progress.steps + 1) / WARM) * falling
+
+
+def train(trainer: Trainer, corpus: Corpus, asked: argparse.Namespace) -> None:
+    """Train until the planned time, or this part of it, is over."""
+    progress = trainer.progress
+    validation = [
+        corpus.draw(987_654_321 + place, columns, rows, asked.validation, for_validation=True)
+        for place, (columns, rows) in enumerate(VALIDATION)
+    ]
+    stream = Stream(corpus, asked.seed, numbers=asked.numbers, threads=asked.threads, begin=progress.batches)
+    before, began, losses = progress.seconds, time.monotonic(), []
+    with (asked.out / "log.jsonl").open("a", encoding="utf-8") as log:
+
+        def write(**more: Any) -> None:
+            log.write(json.dumps({**asdict(progress), "seconds": round(progress.seconds, 1), **more}) + "\n")
+            log.flush()
+
+        while progress.seconds < asked.seconds and progress.seconds - before < asked.stop_after:
+            loss, norm = trainer.step([next(stream) for _ in range(asked.gather)], rate(progress, asked.seconds))
+            losses.append(loss)
+            progress.seconds = before + time.monotonic() - began
+            if progress.steps % asked.every == 0:
+                value = float(torch.stack(losses).mean())
+                losses.clear()
+                if not math.isfinite(value):
+                    raise SystemExit("The loss is not finite.")
+                more = {"validation": trainer.validate(validation)} if progress.steps % (10 * asked.every) == 0 else {}
+                write(loss=round(value, 4), norm=round(norm, 3), **more)
+        write(validation=trainer.validate(validation))
+    trainer.save(asked.out)
+
+
+def commit() -> str:
+    """Return the commit that is trained."""
+    try:
+        found = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True)  # noqa: S607
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return found.stdout.strip()
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=1500.0, help="the time that is planned in all")
+    parser.add_argument("--stop-after", type=float, default=math.inf, help="seconds of this part of it")
+    parser.add_argument("--out", type=Path, default=Path("build/neural"))
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--threads", type=int, default=14, help="that draw formulas")
+    parser.add_argument("--numbers", type=int, default=262_144, help="of the tables of a batch")
+    parser.add_argument("--gather", type=int, default=2, help="batches of a step")
+    parser.add_argument("--every", type=int, default=100, help="steps between two lines of the log")
+    parser.add_argument("--validation", type=int, default=256, help="tables of each size for validation")
+    for name, value in asdict(Shape()).items():
+        if name not in ("longest", "symbols"):
+            parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=value)
+    asked = parser.parse_args()
+    asked.out.mkdir(parents=True, exist_ok=True)
+    if asked.device != "cpu":
+        torch.backends.cuda.enable_cudnn_sdp(False)
+    shape = {name: getattr(asked, name) for name in asdict(Shape()) if name not in ("longest", "symbols")}
+    trainer = Trainer(Shape(**shape, longest=LONGEST, symbols=len(SYMBOLS)), asked.device, asked.seed)
+    if (asked.out / "progress.json").exists():
+        trainer.load(asked.out)
+    train(trainer, Corpus.build(asked.out), asked)
+    done = trainer.progress
+    where = torch.cuda.get_device_name() if asked.device != "cpu" else "a CPU"
+    trainer.network(
+        f"commit {commit()}, seed {asked.seed}, {done.tables} tables in {done.seconds / 60.0:.1f} minutes on {where}"
+    ).save(asked.out / "network.safetensors")
+
+
+if __name__ == "__main__":
+    main()
