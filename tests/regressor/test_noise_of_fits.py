@@ -19,8 +19,10 @@ from symseed.language.population import Population
 from symseed.regressor.prepare import prepare
 from symseed.regressor.restore import Judge
 from symseed.regressor.settings import Settings
+from symseed.regressor.target import Progress
 from symseed.scoring import Uncertainty
 from symseed.scoring.evaluation import fit_to_convergence
+from symseed.search import StopReason
 
 
 def power_law(rows: int = 40, *, share: float = 0.05, seed: int = 0) -> tuple[pd.DataFrame, Floats]:
@@ -201,3 +203,69 @@ def test_the_fit_says_what_its_residuals_look_like() -> None:
     assert any("grow" in remark for remark in fitted(X, y, noise="additive", max_evals=300).remarks_)
     clean = 2.0 * X.x + 1.0
     assert fitted(X, clean).remarks_ == []
+
+
+# --- What is said of the noise, and what counts by it -----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def power(tmp_path_factory: pytest.TempPathFactory) -> SymbolicRegressor:
+    X, y = power_law()
+    folder = tmp_path_factory.mktemp("runs")
+    return fitted(X, y, model_selection="cv", max_evals=2_000, output_directory=str(folder))
+
+
+def test_a_fitted_estimator_says_its_noise_unless_it_is_additive(power: SymbolicRegressor) -> None:
+    assert repr(power).endswith(power.noise_.words)
+    assert f"<p>{power.noise_.words}</p>" in power._repr_html_()
+    X, _ = power_law()
+    plain = fitted(X, X.x + 1.0)
+    assert "noise is" not in repr(plain) + plain._repr_html_()
+
+
+def test_a_run_that_was_killed_knows_its_noise(tmp_path: Path) -> None:
+    def kill(_: Progress) -> None:
+        if list(tmp_path.glob("*/front.csv")):
+            raise KilledError
+
+    X, y = power_law()
+    with pytest.raises(KilledError):
+        fitted(X, y, output_directory=str(tmp_path), callback=kill, max_evals=20_000)
+    (folder,) = tmp_path.iterdir()
+    read = SymbolicRegressor.from_file(folder)
+    assert read.stop_reason_ == StopReason.NOT_ENDED.value
+    assert read.noise_.kind is NoiseKind.RELATIVE
+    assert read.noise_ == fitted(X, y, max_evals=300).noise_
+
+
+class KilledError(Exception):
+    """Stands for whatever kills a process."""
+
+
+def test_weights_count_errors_by_the_noise(power: SymbolicRegressor) -> None:
+    """By additive errors the largest values alone would decide, and the power law would have no weight."""
+    X, y = power_law()
+    front = power.fronts[0]
+    weights = [item.weight or 0.0 for item in front.equations]
+    best = front.equations[int(np.argmax(weights))]
+    small = X[X.x < 1.0]
+    np.testing.assert_allclose(best.expression.evaluate(small.to_numpy()), 7.3 * small.x**1.5, rtol=0.15)
+    again = fitted(X, y, noise="additive", max_evals=2_000)
+    assert max(weights) != pytest.approx(max(again.equations_["weight"]), rel=1e-3)
+
+
+def test_losses_on_samples_left_out_count_by_the_noise(power: SymbolicRegressor) -> None:
+    front = power.fronts[0]
+    X, y = power_law()
+    data = front.noise.weighed(Dataset.of(X.to_numpy(), y), power.best_.expression.evaluate(X.to_numpy())).dataset
+    fitted_loss = [
+        float(np.sum(data.weights * (item.expression.evaluate(data.X) - y) ** 2) / data.total_weight)
+        for item in front.equations
+    ]
+    left_out = [float(value) for value in power.equations_["cv_loss"]]
+    # Relative errors of formulas that fit are of one size, far below losses by values, in which the largest decide.
+    best = front.choice("cv")
+    assert fitted_loss[best] < left_out[best] < 10.0 * fitted_loss[best]
+    assert left_out[best] < 1e-3 * front.equations[best].loss
+    small = X[X.x < 1.0]
+    np.testing.assert_allclose(power.predict(small), 7.3 * small.x**1.5, rtol=0.15)

@@ -11,9 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from symseed import Dataset, SymbolicRegressor
+from symseed.arrays import Floats
 from symseed.cli.main import commands
 from symseed.errors import DataError, SettingsError
 from symseed.regressor.alternatives import LEAST_ODDS
+from symseed.regressor.stability import refitted
 from symseed.search import StopReason
 
 RNG = np.random.default_rng(1)
@@ -22,8 +24,12 @@ Y = 2.0 * np.exp(-0.8 * X.x.to_numpy()) + RNG.normal(0.0, 0.08, 16)
 
 
 def fit(**parameters: object) -> SymbolicRegressor:
+    return fit_of(X, Y, **parameters)
+
+
+def fit_of(table: pd.DataFrame, target: Floats, **parameters: object) -> SymbolicRegressor:
     given = {"max_evals": 4_000, "max_time": None, "random_state": 0, "n_jobs": 1, **parameters}
-    return SymbolicRegressor(**given).fit(X, Y)  # type: ignore[arg-type]
+    return SymbolicRegressor(**given).fit(table, target)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +89,19 @@ def test_tables_show_weights_and_json_has_them(decay: SymbolicRegressor, folder:
     shown = CliRunner().invoke(commands, ["show", folder, "--json"], catch_exceptions=False).stdout
     (target,) = json.loads(shown)["targets"]
     assert [row["weight"] for row in target["front"]] == [item.weight for item in front.equations]
+
+
+def test_weights_of_a_large_table_consider_formulas_near_the_front_too() -> None:
+    generator = np.random.default_rng(3)
+    x = generator.uniform(0.5, 3.0, 10_400)
+    y = 2.0 * np.exp(-0.8 * x) + generator.normal(0.0, 3.0, len(x))
+    with pytest.warns(UserWarning, match="the search uses 10,000 of them"):
+        more = fit_of(pd.DataFrame({"x": x}), y, max_evals=2_000)
+    front = more.fronts[0]
+    assert front.rows > 10_000
+    known = {item.expression.row.ids for item in front.equations}
+    assert all(item.expression.row.ids not in known for item in front.others)
+    assert 0 < len(front.others) <= 5
 
 
 # --- Alternatives -----------------------------------------------------------------------------------------------------
@@ -179,6 +198,26 @@ def test_stability_of_a_run_on_the_command_line(folder: str) -> None:
 def test_targets_that_do_not_match_get_a_sentence(decay: SymbolicRegressor) -> None:
     with pytest.raises(DataError, match="`y` must have 1 columns, but it has 2"):
         decay.stability(X, np.stack([Y, Y], axis=1))
+
+
+@pytest.mark.parametrize("rule", ["accuracy", "score", "bic", "mdl", "cv"])
+def test_stability_selects_by_the_rule_of_the_user(decay: SymbolicRegressor, rule: str) -> None:
+    front = decay.fronts[0]
+    known = [*front.equations, *front.others]
+    found = refitted(known, Dataset.of(X.to_numpy(), Y), rule=rule, times=4, seed=0)
+    shortest = refitted(known, Dataset.of(X.to_numpy(), Y), rule="best", times=4, seed=0)
+    sizes, least = ([item.size for item in one.selected] for one in (found, shortest))
+    if rule == "accuracy":  # the smallest error of samples that were fitted is that of the longest formulas
+        assert min(sizes) > max(least)
+    elif rule in ("bic", "cv", "mdl"):
+        assert max(sizes) <= max(item.complexity for item in known)
+        assert rule != "mdl" or sizes == least
+    decay.set_params(model_selection=rule)
+    try:
+        own = decay.stability(X, Y, n=4)
+    finally:
+        decay.set_params(model_selection="cv")
+    assert [str(item) for item in own.selected] == [str(item) for item in found.selected]
 
 
 def test_samples_of_weight_zero_are_never_drawn(decay: SymbolicRegressor) -> None:

@@ -52,6 +52,15 @@ def test_a_polynomial_that_follows_the_noise_has_a_smaller_loss_but_a_larger_one
     assert long.loss > 2.0 * line.loss
 
 
+def test_a_formula_with_as_many_constants_as_other_samples_has_no_loss() -> None:
+    """Its constants, fitted to all samples, would stay as they are and know the sample that is left out."""
+    three = row("1.0 + 1.0 * x1 + 1.0 * exp(x1)")
+    for rows, is_known in ((4, False), (5, True)):
+        found = cross_validated(WRITER, [three], DATA.take(np.arange(rows)), seed=0, is_late=never)
+        assert found is not None
+        assert math.isfinite(found[0].loss) is is_known
+
+
 def test_one_sample_or_no_time_gives_nothing_and_a_formula_without_a_value_has_no_loss() -> None:
     line = row("1.0 * x1 + 1.0")
     assert cross_validated(WRITER, [line], DATA.take(np.arange(1)), seed=0, is_late=never) is None

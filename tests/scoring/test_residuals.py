@@ -37,6 +37,21 @@ def test_residuals_that_grow_are_remarked_on_with_the_cure() -> None:
     assert "larger where the value is small" in told(3.0 / TRUTH**2 * DRAWS)
 
 
+def test_a_trend_names_its_column_even_in_twelve_rows() -> None:
+    assert "rise or fall along `time`" in told(0.1 * X - 1.5 + 0.1 * DRAWS)
+    concentration = np.repeat([0.02, 0.06, 0.11, 0.22, 0.56, 1.1], 2)
+    rates = np.array([76, 47, 97, 107, 123, 139, 159, 152, 191, 201, 207, 200], dtype=np.float64)
+    data = Dataset.of(concentration, rates, names=["concentration"])
+    (said,) = remarks(np.full(12, rates.mean()), data, ADDITIVE, np.arange(12), constants=1)
+    assert said.startswith("The residuals rise or fall along `concentration`")
+
+
+def test_a_trend_is_remarked_on_by_chance_hardly_ever() -> None:
+    generator = np.random.default_rng(0)
+    many = [Dataset.of(X[:12], generator.standard_normal(12), names=["time"]) for _ in range(1_000)]
+    assert sum("rise or fall" in str(remarks(np.zeros(12), data, ADDITIVE, np.arange(12))) for data in many) <= 1
+
+
 def test_slow_waves_name_their_column() -> None:
     assert "form slow waves along `time`" in told(np.sin(X / 3.0))
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from symseed import arithmetic
-from symseed.data import ADDITIVE, Dataset, Noise
+from symseed.data import ADDITIVE, Dataset, Noise, NoiseKind
 from symseed.errors import SettingsError, did_you_mean
 from symseed.export import (
     FORMATS,
@@ -43,6 +43,9 @@ _LEAST = 1e-3
 """Least weight of a further formula that is kept beside the front: chosen by hand."""
 _MOST_OTHERS = 20
 """Most further formulas that are kept beside the front: chosen by hand, a bound on time."""
+_MOST_BELOW = 4
+"""Most constants that stand with their standard errors below a formula that is not selected: chosen by hand, one line
+of a page."""
 _LEAST_GAIN = 1e-9
 """Share of the loss by which a longer formula must be better: smaller gains are rounding."""
 _NUMBERS = "text-align:right;font-variant-numeric:tabular-nums"
@@ -420,23 +423,38 @@ class EquationFront:
 
     def html(self, rule: str) -> str:
         """Return the table in HTML, and the reason why the search ended."""
-        constants = self.equations[self.choice(rule)].constants
-        has_errors = any("±" in constant for constant in constants)
-        errors = f"<p>Constants: {for_html(', '.join(constants))}</p>" if has_errors else ""
-        return f"{self.table(rule)}{errors}<p>{for_html(self.reason.value)}</p>"
+        noise = "".join(f"<p>{for_html(words)}</p>" for words in self.noise_words)
+        return f"{self.table(rule)}{noise}<p>{for_html(self.reason.value)}</p>"
+
+    @property
+    def noise_words(self) -> tuple[str, ...]:
+        """The noise as a sentence; none if it is additive, which is the usual assumption."""
+        return () if self.noise.kind is NoiseKind.ADDITIVE else (self.noise.words,)
 
     def table(self, rule: str) -> str:
-        """Return the formulas as a table in HTML, with the selected one marked; names are escaped."""
+        """Return the formulas as a table in HTML, with the selected one marked; names are escaped.
+
+        Below a formula are its constants with their standard errors, if they are known and not too many.
+        """
         chosen = self.choice(rule)
         rows = []
         for i, (equation, (*numbers, _)) in enumerate(zip(self.equations, self.cells, strict=True)):
-            formula = f'<td style="{_FORMULA}">{to_mathml(equation.shown, None)}</td>'
+            errors = _errors_below(equation, _MOST_BELOW if i != chosen else math.inf)
+            formula = f'<td style="{_FORMULA}">{to_mathml(equation.shown, None)}{errors}</td>'
             style = ' style="font-weight:bold"' if i == chosen else ""
             cells = "".join(f"<td>{for_html(number)}</td>" for number in numbers)
             rows.append(f"<tr{style}><td>{'&#9656;' if i == chosen else ''}</td>{cells}{formula}</tr>")
         *names, last = self.names
         head = "".join(f"<th>{name}</th>" for name in ("", *names)) + f'<th style="{_FORMULA}">{last}</th>'
         return f'<table cellpadding="5" style="{_NUMBERS}"><tr>{head}</tr>{"".join(rows)}</table>'
+
+
+def _errors_below(equation: Equation, most: float) -> str:
+    """The constants of a formula with their standard errors, as a line below it in a page."""
+    if equation.known is None:
+        return ""
+    errors = [constant for constant in equation.constants if "±" in constant]
+    return f"<br><small>{for_html(', '.join(errors))}</small>" if 0 < len(errors) <= most else ""
 
 
 def _latex_error(text: str) -> str:

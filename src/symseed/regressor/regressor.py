@@ -620,7 +620,8 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
         head = str(super().__repr__(N_CHAR_MAX))
         if not self.__sklearn_is_fitted__():
             return head
-        return "\n".join([head, *(front.text(self.model_selection, _WIDE) for front in self._fronts)])
+        texts = ([front.text(self.model_selection, _WIDE), *front.noise_words] for front in self._fronts)
+        return "\n".join([head, *(line for lines in texts for line in lines)])
 
     def _repr_html_inner(self) -> str:
         """Return scikit-learn's diagram and, once fitted, the front above it; every name in it is escaped."""

@@ -34,6 +34,8 @@ _PASSES = 1_000
 """Passes over all samples for fitting and judging a front, if a search used a part of them: measured, rounded up."""
 _MOST_RESERVE = 0.5
 """Largest share of the time that is kept for fitting and judging on all samples: chosen by hand."""
+_MOST_NEAR = 5
+"""Most formulas beside the front that are judged on all samples of a large table: chosen by hand, a bound on time."""
 _SAME_VALUES = 1e-6
 """Relative difference up to which a restored formula has the values of the search's formula: chosen by hand."""
 
@@ -61,7 +63,9 @@ class Restorer:
         choice = portfolio.best
         assert choice is not None, "there is a front once a formula is selected"
         rows = list(dict.fromkeys([choice.expression.row, *(formula.expression.row for formula in portfolio.front())]))
-        judge = Judge(self._prepared, rows, is_final=reason is not StopReason.NOT_ENDED)
+        near = [] if reason is StopReason.SOLVED else [row for row in portfolio.near if row not in rows]
+        near = near[:_MOST_NEAR] if self._prepared.is_sampled else near
+        judge = Judge(self._prepared, [*rows, *near], is_final=reason is not StopReason.NOT_ENDED)
         candidates: list[Candidate] = []
         done = 0
         try:
@@ -95,8 +99,7 @@ class Restorer:
         )
         if not judge.is_final:
             return front
-        near = [] if judge.is_slow or reason is StopReason.SOLVED else portfolio.near
-        return self._weighed(front, [row for row in near if row not in rows], judge, is_late)
+        return self._weighed(front, near, judge, is_late)
 
     def _weighed(self, front: EquationFront, near: Sequence[Row], judge: Judge, is_late: IsLate) -> EquationFront:
         """The front with weights, for which further formulas near the best are judged too while there is time."""

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from symseed import files
+from symseed.data import ADDITIVE
 from symseed.errors import DataError, SettingsError
 from symseed.language import Expression, Library
 from symseed.regressor import front_file, run_config
@@ -59,6 +60,7 @@ class Run:
         self.checkpoints = Checkpoints(folder / _CHECKPOINT, run_config.search_digest(settings, seed))
         self._has_warned = False
         self._structures: set[int] = set()  # targets whose structure is in the log
+        self._noises: set[int] = set()  # targets whose noise is in the log
         self._shown: dict[int, str] = {}  # the formula that the front on disk was written for, by target
 
     # --- Making and opening ------------------------------------------------------------------------------------------
@@ -156,6 +158,9 @@ class Run:
             if self._shown.get(output) != str(progress.best):
                 self._shown[output] = str(progress.best)
                 front = progress.front()
+                if output not in self._noises:
+                    self._noises.add(output)
+                    self._safely(lambda: self.log.record_noise(output, front.noise))
                 self._safely(lambda: front_file.write(self.folder, output, front))
 
     def finish(self, output: int, front: EquationFront) -> None:
@@ -206,12 +211,12 @@ class Run:
         Raises:
             DataError: if one is damaged.
         """
-        ends = self.log.ends()
+        ends, noises = self.log.ends(), self.log.noises()
         out = {}
         for output in range(self.data.y.shape[1]):
             path = front_file.path(self.folder, output)
             if os.path.lexists(path):
-                end = ends.get(output, NOT_ENDED)
+                end = ends.get(output, replace(NOT_ENDED, noise=noises.get(output, ADDITIVE)))
                 equations = front_file.read(path, lambda formulas: self.library(plan, formulas))
                 others = front_file.read_others(self.folder, output, lambda formulas: self.library(plan, formulas))
                 rows = len(self.data.dataset(output)) if end.rows is None else end.rows

@@ -95,6 +95,10 @@ class RunLog:
         """Record what evidence says of the structure of the data of a target."""
         self._append({"event": "structure", "output": output, "findings": [asdict(finding) for finding in structure]})
 
+    def record_noise(self, output: int, noise: Noise) -> None:
+        """Record the noise by which the search for a target fits formulas."""
+        self._append({"event": "noise", "output": output, "noise": noise.values()})
+
     def record_end(self, output: int, front: EquationFront) -> None:
         """Record the end of the search for a target."""
         self._append(
@@ -173,6 +177,12 @@ class RunLog:
             Finding(str(finding["target"]), tuple(map(str, finding["columns"])), float(finding["gain"]))
             for finding in (found[-1]["findings"] if found else ())
         )
+
+    def noises(self) -> dict[int, Noise]:
+        """Return the noise of each target, which is known before the search ends."""
+        return {
+            event["output"]: Noise.of_values(event["noise"]) for event in self.events if event.get("event") == "noise"
+        }
 
     def ends(self) -> dict[int, End]:
         """Return the last end of each target's search; a search that was killed has no end.

@@ -20,10 +20,12 @@ from symseed.data import Dataset
 from symseed.errors import DataError, check_at_least, check_between
 from symseed.export import to_mathml, to_text
 from symseed.language import Expression, Row, TokenKind, Writer
+from symseed.portfolio import Formula
 from symseed.portfolio.pool import judged
-from symseed.regressor.front import Equation
-from symseed.scoring import forms, shortest
-from symseed.search import Stream, derived
+from symseed.regressor.all_rows import distinct
+from symseed.regressor.front import Candidate, Equation, EquationFront
+from symseed.scoring import FoldLoss, cross_validated, forms, shortest
+from symseed.search import StopReason, Stream, derived
 from symseed.text import for_html, percent
 
 _STEPS = 50
@@ -113,18 +115,16 @@ def percent_of(count: int, total: int) -> str:
     return "100 %" if count == total else percent(count / total)
 
 
-def refitted(known: Sequence[Equation], data: Dataset, *, times: int, seed: int) -> Stability:
-    """Fit known formulas to resampled data, and select the one of the shortest description each time."""
+def refitted(known: Sequence[Equation], data: Dataset, *, rule: str, times: int, seed: int) -> Stability:
+    """Fit known formulas to resampled data, and select one of them each time by a rule of `model_selection`."""
     check_at_least("n", times, 1)
     fits: list[list[_Fit | None]] = []
     chosen: list[int] = []
-    for sample, _ in _resamples(data, times, seed):
+    for sample, own in _resamples(data, times, seed):
         found = [_fitted(item.expression, sample) for item in known]
-        lengths = [np.inf if fit is None else fit.description for fit in found]
-        if not np.isfinite(lengths).any():
+        if all(fit is None for fit in found):
             raise DataError("No formula has a value at some resampled rows. Fit more rows.")
-        numbers = [item.expression.tokens[0].kind is TokenKind.CONSTANT for item in known]
-        chosen.append(shortest(lengths, numbers))
+        chosen.append(_selected(found, sample, rule, own))
         fits.append(found)
     formulas = []
     for place, item in enumerate(known):
@@ -132,7 +132,7 @@ def refitted(known: Sequence[Equation], data: Dataset, *, times: int, seed: int)
         spread = _spread(item.expression, [fit.free for fit in free if fit is not None])
         formulas.append(Times(item.text, item.expression, chosen.count(place), spread))
     selected = [row[place] for row, place in zip(fits, chosen, strict=True)]
-    return _result(formulas, [item.expression for item in selected if item is not None], is_searched=False)
+    return _result(formulas, [item.formula.expression for item in selected if item is not None], is_searched=False)
 
 
 def searched(first: Expression, data: Dataset, search: Search, *, times: int, seed: int) -> Stability:
@@ -168,9 +168,8 @@ def _resamples(data: Dataset, times: int, seed: int) -> list[tuple[Dataset, int]
 class _Fit:
     """A formula fitted to samples."""
 
-    expression: Expression
+    formula: Formula
     """With its simple numbers, or without if that is shorter."""
-    description: float
     free: Expression
     """With all its constants fitted."""
 
@@ -191,7 +190,37 @@ def _fitted(expression: Expression, sample: Dataset) -> _Fit | None:
     if not found:
         return None
     best = min(found, key=lambda item: item.description)
-    return _Fit(best.expression, best.description, Expression(writer.library, forms_of[-1]))
+    return _Fit(best, Expression(writer.library, forms_of[-1]))
+
+
+def _selected(found: Sequence[_Fit | None], sample: Dataset, rule: str, seed: int) -> int:
+    """The place of the formula that a rule selects from those that were fitted to some samples."""
+    formulas = [None if fit is None else fit.formula for fit in found]
+    if rule == "best":  # it needs no front, whose formulas are written out
+        lengths = [np.inf if formula is None else formula.description for formula in formulas]
+        return shortest(lengths, [_is_number(formula) for formula in formulas])
+    candidates = [Candidate(formula, formula.mean_square) for formula in formulas if formula is not None]
+    front = EquationFront.of(
+        candidates, StopReason.EXPRESSIONS, data=sample, rows=len(sample), rounding=sample.rounding
+    )
+    if rule == "cv":
+        front = front.cross_validated(_left_out(front, sample, seed))
+    return formulas.index(front.equations[front.choice(rule)].formula)
+
+
+def _is_number(formula: Formula | None) -> bool:
+    return formula is not None and formula.expression.tokens[0].kind is TokenKind.CONSTANT
+
+
+def _left_out(front: EquationFront, sample: Dataset, seed: int) -> list[FoldLoss]:
+    """The loss of each formula of a front on samples left out; a sample that was drawn twice is in one part."""
+    rows, weights = distinct(sample)
+    data = sample.with_samples(sample.X[rows], sample.y[rows], weights).with_loss(sample.loss)
+    losses = []
+    for expression in (item.expression for item in front.equations):
+        found = cross_validated(Writer(expression.library), [expression.row], data, seed=seed, is_late=lambda: False)
+        losses += [FoldLoss(np.nan, np.nan)] if found is None else found
+    return losses
 
 
 def _same_tokens(row: Row, given: Row) -> Row:

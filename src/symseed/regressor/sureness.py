@@ -36,6 +36,7 @@ class Sureness:
             """Return the selected formula of each target."""
 
         predict: Any
+        model_selection: str
         _categories: Any
         _settings: Any
 
@@ -124,7 +125,7 @@ class Sureness:
             sample_weight: the weights of the samples, 1/s^2 if their standard errors s were given; None: all alike.
             n: how often rows are drawn.
             search: whether each time is a whole search, which takes n times as long as the fit. If not, the formulas
-                that are known are fitted each time, and the one of the shortest description is selected.
+                that are known are fitted each time, and `model_selection` selects one of them.
             seed: the seed of the draws.
             limits: settings of the repeated searches, such as `max_evals`; the others are those of this estimator.
         """
@@ -155,7 +156,8 @@ class Sureness:
         front, best = self._fronts[output], self.at()[output].expression
         if search is None:
             data = front.noise.weighed(data, best.evaluate(data.X)).dataset.with_loss(self._settings().plan().loss)
-            return refitted([*front.equations, *front.others], data, times=n, seed=seed)
+            known = [*front.equations, *front.others]
+            return refitted(known, data, rule=self.model_selection, times=n, seed=seed)
         return searched(best, data, lambda some, own: self._again(some, own, search), times=n, seed=seed)
 
     def _again(self, data: Dataset, seed: int, limits: dict[str, Any]) -> Expression:

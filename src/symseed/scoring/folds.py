@@ -28,7 +28,8 @@ class FoldLoss:
     """The loss of a formula on samples that its constants were not fitted to."""
 
     loss: float
-    """Weighted mean over all samples, each left out once; NaN if the formula has no value at one of them."""
+    """Weighted mean over all samples, each left out once; NaN if the formula has no value at one of them, or as many
+    constants as there are other samples."""
     error: float
     """Standard error of that mean, from the spread of the parts."""
 
@@ -48,13 +49,16 @@ def cross_validated(
         return None
     parts = np.random.default_rng(seed).permutation(len(data)) % count
     given = writer.population(rows)
+    constants = np.array([np.count_nonzero(~np.isnan(row.constants)) for row in rows])
     errors, weights = np.zeros((count, len(rows))), np.zeros(count)
     for part in range(count):
         if is_late():
             return None
         rest, left = (data.take(np.flatnonzero(is_in)) for is_in in (parts != part, parts == part))
         freed = fit_to_convergence(given, rest, most=_MOST_FITS)[0] if writer.library.has_constants else given
-        errors[part], weights[part] = evaluate(freed, left).error, left.total_weight
+        # With as many constants as samples a fit stays at the constants that it begins with, which know all samples.
+        errors[part] = np.where(constants < len(rest), evaluate(freed, left).error, np.nan)
+        weights[part] = left.total_weight
     return [_summary(column, weights) for column in errors.T]
 
 

@@ -1,13 +1,14 @@
-"""Remarks on residuals: growth with the value, slow waves along a column, and outliers, in words.
+"""Remarks on residuals: trends and slow waves along a column, growth with the value, and outliers, in words.
 
-Each is a test by ranks or signs that assumes no distribution: Spearman's correlation of sizes, and the number of runs
-of one sign (Wald & Wolfowitz 1940). Limits are strict, because several tests are made of every fit.
+Each is a test by ranks or signs that assumes no distribution: Spearman's correlation of residuals or their sizes (its
+logarithmic transform: Fieller, Hartley & Pearson 1957), and the number of runs of one sign (Wald & Wolfowitz 1940).
+Limits are strict, because several tests are made of every fit.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,9 @@ _ROUNDING = 1e-9
 """Share of y's size below which residuals are rounding: chosen by hand."""
 _SMALL = 0.4
 """Chi-square per degree of freedom below which errors were given too large: chosen by hand."""
+_FIELLER, _ALMOST_ONE = 1.06, 1.0 - 1e-9
+"""Variance of Fisher's transform of a rank correlation, times n - 3 (Fieller, Hartley & Pearson 1957), and the largest
+correlation that is transformed."""
 _MOST_NAMED = 3
 """Most outliers that are named: chosen by hand."""
 
@@ -65,8 +69,10 @@ def remarks(
     columns = {f"`{shown(name)}`": dataset.X[counted, place] for place, name in enumerate(dataset.names)}
     columns["the order of the rows"] = counted.astype(np.float64)
     growth = _growth(scaled, fitted, noise)
+    rising = [name for name, column in columns.items() if abs(_trend(scaled, column)) > _LIMIT]
+    others = {name: column for name, column in columns.items() if name not in rising}
     # Where residuals grow, the largest are no outliers.
-    found = [growth, _waves(scaled, columns), "" if growth else _outliers(scaled, names, noise)]
+    found = [growth, _trends(rising), _waves(scaled, others), "" if growth else _outliers(scaled, names, noise)]
     if errors is not None:
         found.append(_chi_square((y - fitted) / errors[counted], len(counted) - constants))
     return tuple(sentence for sentence in found if sentence)
@@ -84,6 +90,22 @@ def _growth(scaled: Floats, fitted: Floats, noise: Noise) -> str:
     if trend < -_LIMIT:
         return "The residuals are larger where the value is small."
     return ""
+
+
+def _trends(names: Sequence[str]) -> str:
+    """Say along which columns residuals rise or fall."""
+    if not names:
+        return ""
+    return (
+        f"The residuals rise or fall along {', '.join(names[:_MOST_NAMED])}, which chance hardly does: the formula "
+        "misses a part. See the longer formulas of the front, and the alternatives."
+    )
+
+
+def _trend(values: Floats, column: Floats) -> float:
+    """Return how many standard deviations Spearman's correlation is from 0."""
+    transformed = math.atanh(max(min(_correlation(values, column), _ALMOST_ONE), -_ALMOST_ONE))
+    return transformed * math.sqrt((len(values) - 3) / _FIELLER)
 
 
 def _waves(scaled: Floats, columns: Mapping[str, Floats]) -> str:
