@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 
 from symseed import files
-from symseed.data import ADDITIVE
 from symseed.errors import DataError, SettingsError
 from symseed.language import Expression, Library
 from symseed.regressor import front_file, run_config
@@ -216,7 +215,8 @@ class Run:
         for output in range(self.data.y.shape[1]):
             path = front_file.path(self.folder, output)
             if os.path.lexists(path):
-                end = ends.get(output, replace(NOT_ENDED, noise=noises.get(output, ADDITIVE)))
+                begun = replace(NOT_ENDED, noise=noises[output]) if output in noises else NOT_ENDED
+                end = ends.get(output, begun)
                 equations = front_file.read(path, lambda formulas: self.library(plan, formulas))
                 others = front_file.read_others(self.folder, output, lambda formulas: self.library(plan, formulas))
                 rows = len(self.data.dataset(output)) if end.rows is None else end.rows

@@ -20,8 +20,7 @@ from symseed.data import Dataset
 from symseed.errors import DataError, check_at_least, check_between
 from symseed.export import to_mathml, to_text
 from symseed.language import Expression, Row, TokenKind, Writer
-from symseed.portfolio import Formula
-from symseed.portfolio.pool import judged
+from symseed.portfolio.pool import Formula, judged
 from symseed.regressor.all_rows import distinct
 from symseed.regressor.front import Candidate, Equation, EquationFront
 from symseed.scoring import FoldLoss, cross_validated, forms, shortest

@@ -10,6 +10,7 @@ there: a number of four digits would be rounded whatever its digits are. The sec
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 
@@ -35,6 +36,8 @@ EQUAL = 1e-9
 """Relative difference of a constant from a simple number that may be rounding."""
 _SIGN = arithmetic.log(2.0)
 """Nats of a sign."""
+_MOST_KEPT = 10_000
+"""Most costs that are kept, because few numbers are asked for again and again: chosen by hand, some megabytes."""
 _STEP = 0.5 * arithmetic.log(12.0)
 """Logarithm of sqrt(12): the optimal rounding step of a fitted constant, in standard deviations."""
 _FITTED = _SIGN - 0.5 * arithmetic.log(3.0)
@@ -92,11 +95,19 @@ def candidates(value: float, reach: float) -> Iterator[tuple[float, float]]:
     is_near = np.abs(numbers - value) <= reach
     if not is_near.any():  # the common case for fitted constants
         return
-    costs = _costs(numerator)
-    for i in np.flatnonzero((costs < np.inf) & is_near):
-        yield float(numbers[i]), float(costs[i])
+    for kind in np.flatnonzero(is_near).tolist():
+        price = _cost_of(kind, float(numerator[kind]))
+        if price < math.inf:
+            yield float(numbers[kind]), price
 
 
+@functools.lru_cache(_MOST_KEPT)
+def _cost_of(kind: int, numerator: float) -> float:
+    """The cost of a number of some kind, an entry of `_costs`."""
+    return float(_costs(np.full(len(_UNIT), numerator))[kind])
+
+
+@functools.lru_cache(_MOST_KEPT)
 def cost(value: float) -> float | None:
     """Return the nats of a simple number; None if the value is not exactly a simple number."""
     if value == 0.0:
