@@ -13,7 +13,7 @@ else
 REPAIR_WHEEL = cp build/wheel/*.whl dist
 endif
 
-.PHONY: help demo test lint docs perf recipe sanitize wheel clean
+.PHONY: help demo test browser lint docs perf recipe sanitize wheel clean
 
 help:  ## Say what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -23,6 +23,9 @@ demo: $(VENV)/installed  ## Find Kepler's third law in the planets' orbits
 
 test: $(VENV)/installed $(VENV)/test-tools  ## Run the tests against the installed package
 	$(BIN)/python -m pytest -n 2
+
+browser: $(VENV)/installed $(VENV)/test-tools $(VENV)/browser-tools  ## Run the tests of Studio in a Chromium, if there is one
+	$(BIN)/python -m pytest -q tests/studio/test_browser.py
 
 lint: $(VENV)/installed $(VENV)/test-tools $(VENV)/lint-tools  ## Formats, lint rules, types, layers, the native stub, and the pages
 	$(BIN)/ruff format --check .

@@ -536,6 +536,15 @@ def test_a_search_is_started_stopped_resumed_and_found_by_another_server(
         until(lambda: again.get(path).json()["state"] == "interrupted")
 
 
+def test_a_search_that_has_ended_before_it_is_asked_for_is_found(client: TestClient, studio: Studio) -> None:
+    table = given(client, b"x,y\n" + b"".join(b"%d,%d\n" % (x, 2 * x) for x in range(1, 9))).json()["id"]
+    order = {"table": table, "target": 1, "inputs": [0], "seconds": 600}
+    search = client.post("/api/searches", json=order).json()["search"]
+    studio.searches._started[search].process.wait(60)
+    run = client.get(f"/api/searches/{search}").json()["run"]
+    assert client.get(f"/api/runs/{run}").json()["state"] == "ended"
+
+
 def test_what_the_search_refuses_is_said_by_its_own_sentence(client: TestClient, noisy: str) -> None:
     order = {"table": noisy, "target": 1, "inputs": [0], "seconds": 5, "operators": "sine"}
     search = client.post("/api/searches", json=order).json()["search"]

@@ -141,19 +141,23 @@ class RunLog:
         self._read = state, _in_order(content)
         return self._read[1]
 
+    def is_written_by(self, pid: int) -> bool:
+        """Return whether a process, which has opened the run, is still writing to it; False if that is not known."""
+        if os.name != "posix":
+            return False
+        try:
+            os.kill(pid, 0)  # whether there is such a process; the lock says whether it is the one that writes
+            return files.is_locked(self._path)
+        except OSError:
+            return False
+
     @property
-    def writer(self) -> int | None:
-        """The id of the process of this computer that is writing to the run; None if there is none."""
+    def opener(self) -> int | None:
+        """The id of the process of this computer that was the last to open the run for writing; None if unknown."""
         opened = [event for event in self.events if event.get("event") in ("begin", "resume")]
         last = opened[-1] if opened else {}
         pid = last.get("pid")
-        if os.name != "posix" or last.get("host") != platform.node() or not isinstance(pid, int) or pid <= 0:
-            return None
-        try:
-            os.kill(pid, 0)  # whether there is such a process; the lock says whether it is the one that writes
-            return pid if files.is_locked(self._path) else None
-        except OSError:
-            return None
+        return pid if last.get("host") == platform.node() and isinstance(pid, int) and pid > 0 else None
 
     def history(self, output: int) -> list[Moment]:
         """Return how the selected formula of a target changed."""

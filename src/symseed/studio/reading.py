@@ -45,6 +45,7 @@ class RunReader:
         self._run: tuple[Any, Run] | None = None
         self._opened: tuple[Any, _Opened] | None = None
         self._values: tuple[str, str] | None = None
+        self._opener: tuple[Any, int | None] | None = None
 
     @property
     def version(self) -> str:
@@ -56,10 +57,25 @@ class RunReader:
     @property
     def writer(self) -> int | None:
         """The id of the process that writes to the run; None if there is none, or the log cannot be read."""
-        try:
-            return self._log.writer
-        except DataError:
-            return None
+        pid = self._last_opener
+        return pid if pid is not None and self._log.is_written_by(pid) else None
+
+    @property
+    def _last_opener(self) -> int | None:
+        """The process that was the last to open the run for writing; events of a run that is not shown are not kept."""
+        state = _state(self.folder / EVENTS)
+        if self._opener is None or self._opener[0] != state:
+            try:
+                pid = (self._log if self._run is not None else RunLog(self.folder)).opener
+            except DataError:
+                pid = None
+            self._opener = state, pid
+        return self._opener[1]
+
+    def was_opened_by(self, pid: int, since: float) -> bool:
+        """Return whether a process has opened the run for writing, and has written since a time."""
+        state = _state(self.folder / EVENTS)
+        return self._last_opener == pid and state is not None and state[2] >= 1e9 * since
 
     @property
     def seconds(self) -> float:
@@ -138,6 +154,7 @@ class RunReader:
         """Give up the data in memory; they are read again when they are needed."""
         with self._lock:
             self._run = self._opened = self._values = None
+            self._log = RunLog(self.folder)
 
     def _described(self) -> dict[str, Any]:
         about = self.summary()

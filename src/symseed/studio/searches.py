@@ -100,6 +100,8 @@ class _Started:
 
     process: subprocess.Popen[bytes]
     messages: Path
+    since: float
+    """Time when it was started; ids of processes are used again."""
 
     @property
     def sentence(self) -> str:
@@ -132,8 +134,9 @@ class Searches:
         started = self._started.get(own)
         if started is None:
             raise DataError("The search is not known any more. Look for its run in the list.")
-        found = next((one for one in readers if one.writer == started.process.pid), None)
-        if found is None and started.process.poll() is not None:
+        has_ended = started.process.poll() is not None  # asked before: a search may make its run, and end, meanwhile
+        found = next((one for one in readers if one.was_opened_by(started.process.pid, started.since)), None)
+        if found is None and has_ended:
             raise DataError(started.sentence)
         return found
 
@@ -186,6 +189,7 @@ class Searches:
             if running >= MOST_SEARCHES:
                 raise SettingsError(f"At most {MOST_SEARCHES} searches run at once. Stop one of them first.")
             own = secrets.token_hex(12)
+            since = time.time() - 2.0  # clocks of file systems are coarse
             handle, path = tempfile.mkstemp(dir=self._folder, suffix=".txt")
             with os.fdopen(handle, "wb") as messages:
                 # The working folder is on Python's path, so it must be one that nobody else can write to.
@@ -197,5 +201,5 @@ class Searches:
                     cwd=Path(sys.executable).anchor,
                     start_new_session=True,
                 )
-            self._started[own] = _Started(process, Path(path))
+            self._started[own] = _Started(process, Path(path), since)
             return own

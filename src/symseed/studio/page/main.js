@@ -50,6 +50,11 @@ function listen() {
   source = null;
   if (document.hidden) return;
   source = new EventSource(`/api/events?run=${shownRun()}`);
+  const own = source;
+  source.onerror = () => say(own.readyState === EventSource.CLOSED
+    ? "The server was started again. Open the link that it printed; searches go on."
+    : "The server does not answer. Searches go on.");
+  source.onopen = () => say("");
   source.onmessage = async (event) => {
     const now = JSON.parse(event.data);
     const before = seen;
