@@ -22,7 +22,7 @@ pytestmark = [
 ]
 REFUSED = "the server responded with a status of 400"
 """What the browser logs if the server answers with a sentence."""
-SLOW = 8_000
+SLOW = 60_000
 """Milliseconds after which a page that shows nothing has failed."""
 
 

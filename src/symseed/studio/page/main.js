@@ -2,10 +2,10 @@
 
 import { ask, attempt, el, number, say } from "./dom.js";
 import { RunView } from "./run.js";
-import { startView } from "./start.js";
+import { startParts } from "./start.js";
 
 const content = document.getElementById("content");
-let [view, source, seen] = [null, null, { runs: "", run: "" }];
+let [view, source, seen, isLost] = [null, null, { runs: "", run: "" }, false];
 
 function shownRun() {
   return /^#run=([0-9a-f]{1,64})$/.exec(location.hash)?.[1] ?? "";
@@ -32,16 +32,20 @@ async function showRuns() {
 
 async function show() {
   say("");
-  view?.close?.();
   const run = shownRun();
   seen = { runs: "", run: "" };
+  view = null;
   if (run) {
     view = new RunView(run, content);
     await attempt(() => view.refresh());
   } else {
-    view = await attempt(() => startView(content));
+    const parts = await attempt(startParts);
+    if (parts && !shownRun()) { // meanwhile the user may have opened a run
+      document.title = "New search – symseed studio";
+      content.replaceChildren(...parts);
+    }
   }
-  listen();
+  if (run === shownRun()) listen();
 }
 
 // A hidden page does not listen: a browser keeps few connections to one server for all its pages.
@@ -51,10 +55,16 @@ function listen() {
   if (document.hidden) return;
   source = new EventSource(`/api/events?run=${shownRun()}`);
   const own = source;
-  source.onerror = () => say(own.readyState === EventSource.CLOSED
-    ? "The server was started again. Open the link that it printed; searches go on."
-    : "The server does not answer. Searches go on.");
-  source.onopen = () => say("");
+  source.onerror = () => {
+    isLost = true;
+    say(own.readyState === EventSource.CLOSED
+      ? "The server was started again. Open the link that it printed; searches go on."
+      : "The server does not answer. Searches go on.");
+  };
+  source.onopen = () => {
+    if (isLost) say("");
+    isLost = false;
+  };
   source.onmessage = async (event) => {
     const now = JSON.parse(event.data);
     const before = seen;

@@ -3,8 +3,7 @@
 import { ask, attempt, el, say, send } from "./dom.js";
 import { bars } from "./plots.js";
 
-export async function startView(place) {
-  document.title = "New search – symseed studio";
+export async function startParts() {
   const about = await ask("/api/about");
   const rest = el("div", {});
   const take = (table) => { if (table) { say(""); rest.replaceChildren(...chosen(table, about)); } };
@@ -25,10 +24,10 @@ export async function startView(place) {
   });
   const shipped = about.tables.map((name) =>
     el("button", { class: "plain", onclick: () => attempt(async () => take(await send("/api/tables/shipped", { name }))) }, name));
-  place.replaceChildren(
+  return [
     el("header", { class: "head" }, el("h1", {}, "A new search")),
-    el("section", {}, el("h2", {}, "The table"), zone, el("h3", {}, "Tables that ship with symseed"), el("div", { class: "row" }, shipped)), rest);
-  return {};
+    el("section", {}, el("h2", {}, "The table"), zone, el("h3", {}, "Tables that ship with symseed"), el("div", { class: "row" }, shipped)), rest,
+  ];
 }
 
 function chosen(table, about) {
