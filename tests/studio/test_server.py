@@ -611,9 +611,15 @@ def test_a_log_that_names_a_process_which_does_not_write_to_it_is_not_believed(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
-def test_the_command_prints_a_link_that_works_and_ends_by_ctrl_c(outputs: Path) -> None:
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_prints_a_link_that_works_and_leaves_nothing_behind(
+    outputs: Path, tmp_path: Path, ending: signal.Signals
+) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
     command = [sys.executable, "-m", "symseed", "studio", str(outputs), "--no-browser", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes, env=os.environ | {"TMPDIR": str(folder)}) as process:
         assert process.stdout is not None
         line = process.stdout.readline()
         link = line.removeprefix("The page is at ").strip()
@@ -624,10 +630,12 @@ def test_the_command_prints_a_link_that_works_and_ends_by_ctrl_c(outputs: Path) 
             with client.stream("GET", "/api/events", params={"run": run["id"]}) as stream:
                 first = next(line for line in stream.iter_lines() if line.startswith("data: "))
                 assert json.loads(first.removeprefix("data: "))["run"]
-                process.send_signal(signal.SIGINT)
+                assert list(folder.iterdir())
+                process.send_signal(ending)
                 assert process.wait(20) == 0
         assert process.stderr is not None
         assert "Traceback" not in process.stderr.read()
+    assert list(folder.iterdir()) == []
 
 
 def test_a_port_that_is_taken_gets_a_sentence(tmp_path: Path) -> None:

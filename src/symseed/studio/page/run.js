@@ -310,7 +310,7 @@ function frame(view) {
     .map(([text, seconds]) => el("option", { value: seconds }, text)));
   const longer = () => act("/resume", { seconds: Number(minutes.value) }, "The search gets more time …");
   parts.more = el("span", { class: "row" }, el("button", { onclick: longer }, "More time"), minutes);
-  const copy = async () => { await navigator.clipboard.writeText(parts.code.textContent); say("Copied."); };
+  const copy = () => attempt(async () => { await navigator.clipboard.writeText(parts.code.textContent); say("Copied."); });
   const download = (name, text) => el("a", { class: "button", href: `${view.path}/files/${name}`, download: true }, text);
   const chosen = el("section", { class: "chosen", "aria-label": "The chosen formula" }, parts.formula, parts.tiles, parts.notes);
   const figures = el("section", {}, el("h2", {}, "Figures"), el("div", { class: "pictures" }, parts.front.whole, parts.fit.whole, parts.residuals.whole, parts.tree.whole));
