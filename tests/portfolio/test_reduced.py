@@ -88,6 +88,19 @@ def test_a_portfolio_made_from_a_state_ends_as_the_one_that_went_on(text: str) -
         assert again.front() == whole.front()
 
 
+def test_the_structure_of_few_columns_is_found_later() -> None:
+    """Most laws of three columns need no more than the turns before."""
+    settings = dataclasses.replace(SMALL, structured_few=2)
+    assert settings.structured_turn(4) == 1
+    assert settings.structured_turn(3) == 2
+    assert settings.structured_turn(2) is None
+    three = dataclasses.replace(settings, many_columns=5)
+    portfolio = made(data(), three, count=12_000)
+    found = {turn.index: portfolio.reduced.structure for turn in portfolio.turns()}
+    assert found[0] is found[1] is None
+    assert found[2] is not None
+
+
 def test_a_budget_of_expressions_counts_both_searches() -> None:
     portfolio = made(data(), count=4_000)
     *_, last = portfolio.turns()

@@ -275,6 +275,17 @@ def test_strong_noise_gets_more_rows() -> None:
     assert found(data, writer).rows == 120
 
 
+def test_a_target_with_far_tails_is_reduced_until_it_has_none() -> None:
+    rng = np.random.default_rng(0)
+    X = np.exp(rng.normal(0.0, 1.2, (900, 3)))
+    X = X[(np.abs(X - X.mean(axis=0)) < 8.0 * X.std(axis=0)).all(axis=1)]
+    y = X[:, 0] ** 2 * X[:, 1] ** 2 / (1.0 + X[:, 2])
+    data = Dataset.of(X, y, names=["a", "b", "c"])
+    assert np.abs(y - y.mean()).max() > 15.0 * y.std()
+    best = found(data, Writer(Library.of(OPERATORS, ["a", "b", "c"]))).candidates[0]
+    assert len(best.reduction.columns) == 1
+
+
 def test_rows_of_small_weight_may_be_far_off() -> None:
     data, writer = drawn("a*exp(0 - b/c)", "a b c")
     is_bad = np.arange(len(data)) % 4 == 0

@@ -24,6 +24,9 @@ from symseed.search.budget import IsLate, in_time, never
 
 _MOST_STEPS = 200
 """Most steps: more than any formula needs, as each removes a constant, a token or a minus sign."""
+_MOST_TIED = 10
+"""Most pairs of constants that are made one in a step; each takes milliseconds, and a dense polynomial has hundreds of
+pairs. Chosen by hand."""
 _EQUAL_VALUES = 1e-12
 """Share of their scale by which two values may differ and count as equal: rounding."""
 
@@ -163,14 +166,22 @@ def _steps(writer: Writer, part: Row, dataset: Dataset, is_late: IsLate) -> list
 
 
 def _tied(writer: Writer, part: Row, reach: dict[int, float], is_late: IsLate) -> list[Row]:
-    """The formula with two constants made equal or opposite, if they can then be written as one factor."""
-    out = []
-    for first, second in in_time(itertools.combinations(reach, 2), is_late):
+    """The formula with two constants made equal or opposite, if they can then be written as one factor.
+
+    Of many pairs, those are tried that are nearest to each other, in units of their precision.
+    """
+    pairs = []
+    for first, second in itertools.combinations(reach, 2):
         value = math.copysign(part.constants[first], part.constants[second])
-        if abs(value - part.constants[second]) <= reach[first] + reach[second]:
-            tied = folded(writer, part.with_constant(second, value))
-            if tied is not None and len(tied) < len(part):
-                out.append(tied)
+        gap, width = abs(value - part.constants[second]), reach[first] + reach[second]
+        if gap <= width:
+            pairs.append((gap / width if width > 0.0 else 0.0, second, value))
+    pairs.sort(key=lambda pair: pair[0])
+    out = []
+    for _, second, value in in_time(pairs[:_MOST_TIED], is_late):
+        tied = folded(writer, part.with_constant(second, value))
+        if tied is not None and len(tied) < len(part):
+            out.append(tied)
     return out
 
 

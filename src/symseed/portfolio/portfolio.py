@@ -222,7 +222,7 @@ class Portfolio:
                 self._intake.take(self.tracks.common.record.found(made, Part.ASSEMBLY))
             return
         self.tracks.common.record.begin()
-        if index == self._settings.structured:
+        if index == self._structured:
             self.begins(Stage.ASSEMBLING)
             self.reduced.start(())
         self._reduce()
@@ -254,7 +254,7 @@ class Portfolio:
         self._intake.pool.add([*begin.formulas, *number])
         self._intake.note(begin.noted)
         self._intake.recall(begin.near)
-        if begin.turn >= self._settings.structured:
+        if self._structured is not None and begin.turn >= self._structured:
             self.reduced.start(begin.reduced)
         self._assembler = self._assembler_of(begin.turn >= self._settings.enlarged)
 
@@ -331,6 +331,11 @@ class Portfolio:
     @property
     def _charged(self) -> int:
         return self.counts.charged
+
+    @property
+    def _structured(self) -> int | None:
+        """The turn in which the structure of the data is found; None if it is not sought."""
+        return self._settings.structured_turn(len(self._writer.columns))
 
     @property
     def _writer(self) -> Writer:

@@ -164,18 +164,18 @@ class ReducedSearch:
                 self._searches.append(ProblemSearch(place, problem, self._made(place, problem, state), state))
 
     def turn(self, charged: int) -> list[Row]:
-        """Search the best problem and one of the others for a turn each; return new formulas that are the best there.
+        """Search the best problem for two turns and another for one; return formulas that are the new best there.
 
         Args:
             charged: expressions that count against the budget, without those of these searches.
         """
-        going = [search for search in self._searches if not search.is_over]
-        first = [search for search in going if search.place == 0]
-        others = sorted((search for search in going if search.place > 0), key=lambda search: search.index)
+        first = [search for search in self._searches if search.place == 0]
+        going = [search for search in self._searches if search.place > 0 and not search.is_over]
+        other = sorted(going, key=lambda search: search.index)[:1]
         found: list[Row] = []
-        for search in (*first, *others[: 2 - len(first)]):
-            before = sum(other.counts.charged for other in self._searches if other is not search)
-            if search.turn(charged + before):
+        for search in (*first, *other, *first):
+            before = sum(own.counts.charged for own in self._searches if own is not search)
+            if not search.is_over and search.turn(charged + before):
                 found += self._restored([search], _TAKEN)
         return found
 
@@ -217,7 +217,7 @@ class ReducedSearch:
 def structure_of(whole: Dataset, context: TrackContext, settings: PortfolioSettings, *, seed: int) -> Structure | None:
     """Return what evidence says of the structure of data in the user's units."""
     own = settings.structure
-    if own is None or len(context.writer.columns) < own.least_columns:
+    if own is None:
         return None
     units = next((rule for rule in settings.constraints if isinstance(rule, Dimensions)), None)
     return find(whole, context.writer, own, seed=seed, dimensions=units, is_late=context.timer.is_late)

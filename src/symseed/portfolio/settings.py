@@ -26,6 +26,10 @@ class PortfolioSettings:
     """None: the data are not reduced to fewer columns first."""
     structured: int = 1
     """Turn in which the structure of the data is found, before its searches; data that need no search are solved."""
+    structured_few: int = 3
+    """The same for data of fewer columns than `many_columns`: most of them need no more than the turns before."""
+    many_columns: int = 4
+    """Columns from which structure is found early."""
     every: int = 2
     """Number of turns between two intakes of the formulas that the searches found.
 
@@ -52,7 +56,16 @@ class PortfolioSettings:
         """Refuse what cannot run."""
         if not self.tracks:
             raise SettingsError("A portfolio needs at least one track, but there is none.")
-        for name in ("structured", "every", "enlarged", "parts", "simplified", "epoch"):
+        for name in (
+            "structured",
+            "structured_few",
+            "many_columns",
+            "every",
+            "enlarged",
+            "parts",
+            "simplified",
+            "epoch",
+        ):
             check_at_least(name, getattr(self, name), 1, of="a portfolio")
         if self.samples is not None:
             check_at_least("samples", self.samples, 1, of="a portfolio")
@@ -105,6 +118,12 @@ class PortfolioSettings:
         plain = tuple(track for track in self.tracks if not track.constants and not track.is_scaled)
         every = tuple(replace(track, constants=False, is_scaled=False) for track in self.tracks)
         return replace(self, constants=False, assembly=None, structure=None, tracks=plain or every)
+
+    def structured_turn(self, columns: int) -> int | None:
+        """Return the turn in which the structure of data of some columns is found; None if it is not sought."""
+        if self.structure is None or columns < self.structure.least_columns:
+            return None
+        return self.structured if columns >= self.many_columns else self.structured_few
 
     def possible_tracks(self, library: Library) -> list[tuple[int, Track]]:
         """Return the tracks that can run, with their indices.

@@ -47,7 +47,7 @@ class Moves:
             Kind.TURN: self._turned,
         }
         for kind, maker in makers.items():
-            yield from usable(maker(reduction, values) if kind in self._kinds else ())
+            yield from usable(maker(reduction, values) if kind in self._kinds else (), values.target)
 
     # --- Columns -----------------------------------------------------------------------------------------------------
 
@@ -117,23 +117,26 @@ class Moves:
                 yield Move(Kind.TURN, after, Values(values.columns, target, slope), parents)
 
 
-def usable(moves: Iterable[Move]) -> Iterator[Move]:
-    """Give the moves whose values are finite and without far tails."""
+def usable(moves: Iterable[Move], target: Floats) -> Iterator[Move]:
+    """Give the moves whose values are finite and without far tails, or without farther ones than the target before."""
+    most = max(_MOST_TAIL, _tail(target))
     for move in moves:
         own = move.values
-        if is_usable(own.target) and all(map(is_usable, own.columns)) and _are_positive(own.slope):
+        if is_usable(own.target, most) and all(map(is_usable, own.columns)) and _are_positive(own.slope):
             yield move
 
 
-def is_usable(values: Floats) -> bool:
+def is_usable(values: Floats, most_tail: float = _MOST_TAIL) -> bool:
     """Return whether values are finite, differ, and have no far tails."""
+    return bool(np.isfinite(values).all()) and 0.0 < _tail(values) <= most_tail
+
+
+def _tail(values: Floats) -> float:
+    """The largest distance from the mean, in standard deviations; 0 if all values are equal, or not finite."""
     with np.errstate(all="ignore"):
         deviation = float(values.std())
-        return bool(
-            np.isfinite(values).all()
-            and 0.0 < deviation < np.inf
-            and float(np.abs(values - values.mean()).max()) <= _MOST_TAIL * deviation
-        )
+        farthest = float(np.abs(values - values.mean()).max())
+    return farthest / deviation if 0.0 < deviation < np.inf else 0.0
 
 
 def peeled(writer: Writer, reduction: Reduction, values: Values, options: Sequence[tuple[str, int]]) -> Iterator[Move]:

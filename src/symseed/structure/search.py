@@ -66,7 +66,7 @@ class StructureSettings:
     """Nats of evidence that a move may lose: a smaller problem is worth as much."""
     least_rows: int = 40
     """Fewest samples with which structure is sought."""
-    least_columns: int = 4
+    least_columns: int = 3
     """Fewest columns with which a portfolio seeks structure."""
     most_columns: int = 12
     """Most columns; a bound on time."""
@@ -153,7 +153,7 @@ def find(
     if (
         len(dataset) < settings.least_rows
         or not 1 <= len(varied) <= settings.most_columns
-        or not is_usable(dataset.y)
+        or not is_usable(dataset.y, math.inf)
         or not all(is_usable(dataset.X[:, column]) for column in varied)
     ):
         return None

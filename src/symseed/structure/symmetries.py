@@ -32,7 +32,7 @@ def further(writer: Writer, kinds: tuple[Kind, ...], reduction: Reduction, value
         Kind.SHIFT: _shifted,
     }
     for kind, maker in makers.items():
-        yield from usable(maker(writer, reduction, values) if kind in kinds else ())
+        yield from usable(maker(writer, reduction, values) if kind in kinds else (), values.target)
 
 
 def _peeled(writer: Writer, reduction: Reduction, values: Values) -> Iterator[Move]:
