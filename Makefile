@@ -13,7 +13,7 @@ else
 REPAIR_WHEEL = cp build/wheel/*.whl dist
 endif
 
-.PHONY: help demo test browser lint docs perf recipe sanitize wheel clean
+.PHONY: help demo test browser lint docs perf surroundings recipe sanitize wheel clean
 
 help:  ## Say what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -41,6 +41,9 @@ docs: $(VENV)/installed $(VENV)/docs-tools  ## Build the pages into build/docs
 
 perf: $(VENV)/installed $(VENV)/perf-tools  ## Measure speed beside peers and the hardware; figures go to build/perf.json
 	$(BIN)/python perf/run.py --json build/perf.json
+
+surroundings: $(VENV)/installed  ## Compare 85 whole fits between simulated processors, to the bit; the result goes to build/surroundings.json
+	$(BIN)/python perf/surroundings.py --expressions 12000 --json build/surroundings.json
 
 recipe: $(VENV)/installed $(VENV)/test-tools  ## Add two operators to a copy of the source by the recipe, build and test it
 	$(BIN)/python perf/recipe.py
