@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <stdexcept>
@@ -23,6 +24,23 @@
 
 namespace nb = nanobind;
 using namespace nb::literals;
+
+// Arrays whose numbers do not lie at multiples of their size, such as those of packed records, are not accepted.
+template <class T, nb::ssize_t... Shape>
+struct nb::detail::type_caster<nb::ndarray<const T, nb::shape<Shape...>, nb::c_contig, nb::device::cpu>> {
+  using Aligned = nb::ndarray<const T, nb::shape<Shape...>, nb::c_contig, nb::device::cpu>;
+  using Any = type_caster<nb::ndarray<const T, nb::shape<Shape...>, nb::device::cpu, nb::c_contig>>;
+  NB_TYPE_CASTER(Aligned, Any::Name)
+
+  template <class Flags>
+  bool from_python(handle source, Flags flags, cleanup_list* cleanup) noexcept {
+    Any any;
+    if (!any.from_python(source, flags, cleanup)) return false;
+    if (reinterpret_cast<std::uintptr_t>(any.value.data()) % alignof(T) != 0) return false;
+    value = Aligned(any.value);
+    return true;
+  }
+};
 
 namespace symseed {
 
@@ -40,6 +58,19 @@ inline auto operator""_array(const char* name, std::size_t) { return nb::arg(nam
 inline void require(bool condition, const char* sentence) {
   if (!condition) [[unlikely]]
     throw std::invalid_argument(sentence);
+}
+
+// The items of a list, each converted. nanobind's own conversion of lists ends the process if memory runs out in it.
+template <class T>
+std::vector<T> to_vector(const nb::sequence& items) {
+  std::vector<T> out;
+  out.reserve(nb::len(items));
+  for (const nb::handle item : items) {
+    T value{};
+    if (!nb::try_cast<T>(item, value)) throw nb::type_error("An item of a list has the wrong type.");
+    out.push_back(std::move(value));
+  }
+  return out;
 }
 
 // A NumPy array that owns its memory, uninitialised, for results too large to be written twice.
@@ -83,10 +114,30 @@ inline nb::tuple to_tuple(NewRows&& rows) {
   return nb::make_tuple(others[0], others[1], constants);
 }
 
+// Rows with tokens and lengths of their own: once they are checked, nobody can change them while they are read without
+// the interpreter's lock. Constants may change, as any number is safe to read.
+class HeldRows : public Rows {
+ public:
+  HeldRows(const Tokens& tokens, const Lengths& lengths, const double* constants)
+      : Rows{nullptr, nullptr, constants, tokens.shape(0), tokens.shape(1)},
+        own_tokens_(tokens.data(), tokens.data() + tokens.size()),
+        own_lengths_(lengths.data(), lengths.data() + lengths.size()) {
+    Rows::tokens = own_tokens_.data();
+    Rows::lengths = own_lengths_.data();
+  }
+  HeldRows(HeldRows&&) = default;
+  HeldRows(const HeldRows&) = delete;
+  HeldRows& operator=(const HeldRows&) = delete;
+
+ private:
+  std::vector<Token> own_tokens_;
+  std::vector<std::int32_t> own_lengths_;
+};
+
 // Rows that are safe to read: each is one complete expression of tokens of the library.
-inline Rows to_rows(const Vocabulary& vocabulary, const Tokens& tokens, const Lengths& lengths,
-                    const Constants& constants) {
-  const Rows rows{tokens.data(), lengths.data(), constants.data(), tokens.shape(0), tokens.shape(1)};
+inline HeldRows to_rows(const Vocabulary& vocabulary, const Tokens& tokens, const Lengths& lengths,
+                        const Constants& constants) {
+  HeldRows rows(tokens, lengths, constants.data());
   require(lengths.shape(0) == rows.count && constants.shape(0) == rows.count && constants.shape(1) == rows.stride,
           "`tokens` (N, L), `lengths` (N,) and `constants` (N, L) must have the same N and L.");
   const std::uint8_t* const arity = vocabulary.arity.data();

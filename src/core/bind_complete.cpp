@@ -26,7 +26,7 @@ void require_chosen(const Array<std::int64_t, 1>& chosen, const Rows& rows) {
 nb::tuple bind_completions(Completion& completion, const Rules& rules, const Tokens& tokens, const Lengths& lengths,
                            const Constants& constants, const Array<std::int64_t, 1>& chosen,
                            const std::optional<std::string>& instruction_set) {
-  const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
+  const HeldRows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
   require_same(rules, completion.vocabulary());
   require_chosen(chosen, rows);
   const EvalOptions options = to_options(false, instruction_set);
@@ -43,7 +43,7 @@ nb::tuple bind_completions(Completion& completion, const Rules& rules, const Tok
 nb::tuple bind_semantics(const Vocabulary& vocabulary, const Samples& samples, const Tokens& tokens,
                          const Lengths& lengths, const Constants& constants,
                          const std::optional<std::string>& instruction_set) {
-  const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
+  const HeldRows rows = to_rows(vocabulary, tokens, lengths, constants);
   require(rows.count == 1, "`semantics` takes one row.");
   require_columns(vocabulary, samples);
   const EvalOptions options = to_options(false, instruction_set);

@@ -1,4 +1,6 @@
 // Bindings of the policy's network.
+#include <algorithm>
+#include <cmath>
 #include <mutex>
 #include <variant>
 
@@ -87,7 +89,7 @@ nb::tuple bind_sample(const Learner& learner, const Rules& rules, std::size_t co
 
 nb::tuple bind_log_probabilities(const Learner& learner, const Rules& rules, const Tokens& tokens,
                                  const Lengths& lengths, const Constants& constants) {
-  const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
+  const HeldRows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
   const auto network = learner.now();
   std::vector<double> log_probability(rows.count);
   std::vector<double> entropy(rows.count * rows.stride);
@@ -105,7 +107,7 @@ nb::tuple bind_log_probabilities(const Learner& learner, const Rules& rules, con
 nb::object bind_gradient(const Learner& learner, const Rules& rules, const Tokens& tokens, const Lengths& lengths,
                          const Constants& constants, const Array<double, 1>& weight, const Array<double, 1>& entropy,
                          double decay) {
-  const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
+  const HeldRows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
   require(weight.shape(0) == rows.count && entropy.shape(0) == rows.count,
           "`weight` and `entropy` must have one value per row.");
   const auto network = learner.now();
@@ -125,7 +127,7 @@ nb::object bind_gradient(const Learner& learner, const Rules& rules, const Token
 void bind_ascend(Learner& learner, const Rules& rules, const Tokens& tokens, const Lengths& lengths,
                  const Constants& constants, const Array<double, 1>& weight, const Array<double, 1>& entropy,
                  double decay, double learning_rate) {
-  const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
+  const HeldRows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
   require(weight.shape(0) == rows.count && entropy.shape(0) == rows.count,
           "`weight` and `entropy` must have one value per row.");
   const auto network = learner.now();
@@ -163,9 +165,11 @@ nb::tuple bind_state(const Learner& learner) {
 void bind_set_state(Learner& learner, const Array<double, 2>& state, std::int64_t steps) {
   const auto set = [&](auto& lstm) {
     const std::size_t size = lstm.parameters().size();
-    require(state.shape(0) == 3 && state.shape(1) == size && steps >= 0,
-            "A network's state is (3, parameters), and its steps are at least 0.");
+    require(state.shape(0) == 3 && state.shape(1) == size && steps >= 0 && steps <= (std::int64_t{1} << 53),
+            "A network's state is (3, parameters), and its steps are from 0 to 2**53.");
     const double* from = state.data();
+    require(std::all_of(from, from + state.size(), [](double x) { return std::isfinite(x); }),
+            "A network's state must be finite.");
     for (auto* part : {&lstm.parameters(), &lstm.first_moment(), &lstm.second_moment()}) {
       using Real = typename std::remove_reference_t<decltype(*part)>::value_type;
       std::transform(from, from + size, part->begin(), [](double x) { return static_cast<Real>(x); });

@@ -45,7 +45,7 @@ Samples make_samples(const Array<double, 2>& X, const Array<double, 1>& y, const
 nb::tuple bind_squared_errors(const Vocabulary& vocabulary, const Samples& samples, const Tokens& tokens,
                               const Lengths& lengths, const Constants& constants, bool strict, int threads,
                               const Function* loss, const std::optional<std::string>& instruction_set) {
-  const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
+  const HeldRows rows = to_rows(vocabulary, tokens, lengths, constants);
   require_columns(vocabulary, samples);
   require_counts(threads, 0, 0);
   require(loss == nullptr || loss->arity() == 2, "A loss is a function of target and prediction.");
@@ -62,7 +62,7 @@ nb::tuple bind_squared_errors(const Vocabulary& vocabulary, const Samples& sampl
 nb::tuple bind_predictions(const Vocabulary& vocabulary, const Samples& samples, const Tokens& tokens,
                            const Lengths& lengths, const Constants& constants, bool strict, int threads,
                            const std::optional<std::string>& instruction_set) {
-  const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
+  const HeldRows rows = to_rows(vocabulary, tokens, lengths, constants);
   require_columns(vocabulary, samples);
   require_counts(threads, 0, 0);
   const EvalOptions options = to_options(strict, instruction_set);
@@ -81,7 +81,7 @@ nb::tuple bind_fit_constants(const Vocabulary& vocabulary, const Samples& sample
                              const Lengths& lengths, const Constants& constants, int iterations, int restarts,
                              std::uint64_t seed, bool strict, int threads, const Function* loss,
                              const std::optional<std::string>& instruction_set) {
-  const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
+  const HeldRows rows = to_rows(vocabulary, tokens, lengths, constants);
   require_columns(vocabulary, samples);
   require_counts(threads, iterations, restarts);
   require(loss == nullptr || loss->arity() == 2, "A loss is a function of target and prediction.");
@@ -100,7 +100,7 @@ nb::tuple bind_fit_constants(const Vocabulary& vocabulary, const Samples& sample
 
 nb::tuple bind_linearise(const Vocabulary& vocabulary, const Samples& samples, const Tokens& tokens,
                          const Lengths& lengths, const Constants& constants) {
-  const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
+  const HeldRows rows = to_rows(vocabulary, tokens, lengths, constants);
   require(rows.count == 1, "`linearise` takes one row.");
   require_columns(vocabulary, samples);
   const EvalOptions options = to_options(false, std::nullopt);
@@ -118,7 +118,7 @@ nb::tuple bind_cached_score(Cache& cache, const Vocabulary& vocabulary, const Sa
                             const Lengths& lengths, const Constants& constants,
                             const std::optional<std::tuple<int, int, std::uint64_t>>& fit, bool strict, int threads,
                             const Function* loss, const std::optional<std::string>& instruction_set) {
-  const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
+  const HeldRows rows = to_rows(vocabulary, tokens, lengths, constants);
   require_columns(vocabulary, samples);
   require_counts(threads, fit ? std::get<0>(*fit) : 0, fit ? std::get<1>(*fit) : 0);
   require(loss == nullptr || loss->arity() == 2, "A loss is a function of target and prediction.");

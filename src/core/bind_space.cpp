@@ -1,8 +1,4 @@
 // Bindings of the search space: rules, and walks under them.
-#include <nanobind/stl/variant.h>
-
-#include <variant>
-
 #include "bind.hpp"
 #include "vary.hpp"
 
@@ -10,9 +6,9 @@ namespace symseed {
 namespace {
 
 // As wide as its largest token needs: a rule does not know the vocabulary yet.
-TokenSet to_set(const std::vector<Token>& tokens) {
+TokenSet to_set(const nb::sequence& tokens) {
   TokenSet set;
-  for (const Token token : tokens) {
+  for (const Token token : to_vector<Token>(tokens)) {
     if (set.size() <= token / 64u) set.resize(token / 64u + 1);
     set[token / 64] |= Word{1} << (token % 64);
   }
@@ -35,8 +31,6 @@ Dimensional to_dimensional(const Array<std::int32_t, 2>& exponents, bool constan
   rows.pop_back();
   return {std::move(rows), target, constants_are_free};
 }
-
-using Rule = std::variant<Relation, Limit, Need, Size, Nest, Dimensional>;
 
 // Rules by kind, with sets of the vocabulary's width.
 struct SortedRules {
@@ -82,14 +76,29 @@ struct SortedRules {
   }
 };
 
-std::unique_ptr<Rules> make_rules(const Vocabulary& vocabulary, const std::vector<Rule>& rules, int min_length,
+// Calls a function with the rule that an object of Python is, if it is one of these kinds.
+template <class... Kinds>
+bool visit_rule(nb::handle rule, SortedRules& sorted) {
+  const auto visited = [&]<class Kind>(Kind*) {
+    if (!nb::isinstance<Kind>(rule)) return false;
+    sorted(nb::cast<const Kind&>(rule));
+    return true;
+  };
+  return (visited(static_cast<Kinds*>(nullptr)) || ...);
+}
+
+std::unique_ptr<Rules> make_rules(const Vocabulary& vocabulary, const nb::sequence& rules, int min_length,
                                   int max_length, const Array<double, 1>& bias, double soft_location,
                                   double soft_variance) {
   require(min_length >= 1 && min_length <= max_length && max_length <= 32767,
           "Lengths must satisfy 1 <= min_length <= max_length <= 32767.");
   require(bias.shape(0) == vocabulary.size(), "`bias` must have one value per token.");
   SortedRules sorted{vocabulary, max_length};
-  for (const Rule& rule : rules) std::visit(sorted, rule);
+  for (const nb::handle rule : rules) {
+    if (!visit_rule<Relation, Limit, Need, Size, Nest, Dimensional>(rule, sorted)) {
+      throw nb::type_error("Each rule must be of one of the kinds of rules.");
+    }
+  }
   Priors priors{std::vector<double>(bias.data(), bias.data() + bias.size()), soft_location, soft_variance};
   return std::make_unique<Rules>(vocabulary, min_length, max_length, std::move(sorted.relations),
                                  std::move(sorted.limits), std::move(sorted.needs), sorted.sizes,
@@ -97,7 +106,7 @@ std::unique_ptr<Rules> make_rules(const Vocabulary& vocabulary, const std::vecto
 }
 
 void bind_rules(nb::module_& m) {
-  using Ids = const std::vector<Token>&;
+  using Ids = const nb::sequence&;
   nb::class_<Relation>(m, "Relation")
       .def(nb::new_([](Relationship relationship, Ids targets, Ids effectors) {
              return Relation{relationship, to_set(targets), to_set(effectors)};
@@ -130,8 +139,9 @@ NewArray<double> bind_logits(const Rules& rules, const Array<Token, 1>& prefix) 
 
 // Beginnings of rows, of at least `least` tokens each, that are safe to read; they have no constants. `unknown` is the
 // message for a token that the library lacks.
-Rows to_beginnings(const Rules& rules, const Tokens& tokens, const Lengths& lengths, int least, const char* unknown) {
-  const Rows rows{tokens.data(), lengths.data(), nullptr, tokens.shape(0), tokens.shape(1)};
+HeldRows to_beginnings(const Rules& rules, const Tokens& tokens, const Lengths& lengths, int least,
+                       const char* unknown) {
+  HeldRows rows(tokens, lengths, nullptr);
   require(lengths.shape(0) == rows.count, "`tokens` (N, L) and `lengths` (N,) must have the same N.");
   for (std::size_t i = 0; i < rows.count; ++i) {
     const Row row = rows[i];
@@ -146,7 +156,7 @@ Rows to_beginnings(const Rules& rules, const Tokens& tokens, const Lengths& leng
 
 NewArray<double> bind_logits_along(const Rules& rules, const Tokens& tokens, const Lengths& lengths) {
   constexpr const char* kIllegal = "Each row must be the beginning of a legal expression.";
-  const Rows rows = to_beginnings(rules, tokens, lengths, 0, kIllegal);
+  const HeldRows rows = to_beginnings(rules, tokens, lengths, 0, kIllegal);
   const std::size_t size = rules.vocabulary().size();
   std::vector<double> out(rows.count * rows.stride * size, 0.0);
   bool is_legal = true;
@@ -156,7 +166,7 @@ NewArray<double> bind_logits_along(const Rules& rules, const Tokens& tokens, con
 }
 
 NewArray<std::int32_t> bind_violations(const Rules& rules, const Tokens& tokens, const Lengths& lengths) {
-  const Rows rows = to_beginnings(rules, tokens, lengths, 1, "Each token must be one of the library's.");
+  const HeldRows rows = to_beginnings(rules, tokens, lengths, 1, "Each token must be one of the library's.");
   std::vector<std::int32_t> out(rows.count);
   run([&](Monitor& monitor) { first_violations(rules, rows, monitor, out.data()); });
   return to_numpy(std::move(out));
@@ -171,6 +181,7 @@ nb::tuple bind_sample(const Rules& rules, std::size_t count, std::uint64_t seed,
 nb::tuple bind_random_trees(const Rules& rules, std::size_t count, std::uint64_t seed, std::uint64_t step, int least,
                             int most, int tries) {
   require(least >= 0 && least <= most && most <= 16, "Heights must satisfy 0 <= least <= most <= 16.");
+  require(!rules.of_arity(0).empty(), "Random trees need a token without arguments.");
   std::optional<NewRows> drawn;
   run([&](Monitor& monitor) { drawn = random_trees(rules, count, seed, step, least, most, tries, monitor); });
   return tokens_and_lengths(std::move(*drawn));

@@ -7,9 +7,13 @@
 namespace symseed {
 namespace {
 
+// Most rows of a tournament, and most tries of a variation: some milliseconds, after which a signal is noticed.
+constexpr int kMostTries = 1'000'000;
+
 NewArray<std::int64_t> bind_tournament(const Array<double, 1>& reward, std::size_t count, int size, std::uint64_t seed,
                                        std::uint64_t step) {
-  require(reward.shape(0) > 0 && size > 0, "A tournament needs at least one row, and a size of at least 1.");
+  require(reward.shape(0) > 0 && size > 0 && size <= kMostTries,
+          "A tournament needs at least one row, and a size from 1 to 1,000,000.");
   std::vector<std::int64_t> winner;
   run([&](Monitor& monitor) {
     winner = tournaments(reward.data(), reward.shape(0), count, size, seed, step, monitor);
@@ -19,7 +23,7 @@ NewArray<std::int64_t> bind_tournament(const Array<double, 1>& reward, std::size
 
 nb::tuple bind_crossover(const Rules& rules, const Tokens& tokens, const Lengths& lengths, const Constants& constants,
                          const VarySettings& settings, std::uint64_t seed, std::uint64_t step) {
-  const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
+  const HeldRows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
   require(rows.count % 2 == 0, "`crossover` takes pairs of rows, so an even number of them.");
   std::optional<NewRows> children;
   run([&](Monitor& monitor) { children = crossover_pairs(rules, rows, settings, seed, step, monitor); });
@@ -28,7 +32,7 @@ nb::tuple bind_crossover(const Rules& rules, const Tokens& tokens, const Lengths
 
 nb::tuple bind_mutate(const Rules& rules, const Tokens& tokens, const Lengths& lengths, const Constants& constants,
                       Mutation mutation, const VarySettings& settings, std::uint64_t seed, std::uint64_t step) {
-  const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
+  const HeldRows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
   std::optional<NewRows> children;
   run([&](Monitor& monitor) { children = mutate_rows(rules, rows, mutation, settings, seed, step, monitor); });
   return to_tuple(std::move(*children));
@@ -37,7 +41,7 @@ nb::tuple bind_mutate(const Rules& rules, const Tokens& tokens, const Lengths& l
 nb::tuple bind_next_generation(const Rules& rules, const Tokens& tokens, const Lengths& lengths,
                                const Constants& constants, const Array<double, 1>& reward, const VarySettings& settings,
                                std::uint64_t seed, std::uint64_t step) {
-  const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
+  const HeldRows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
   require(rows.count > 0 && reward.shape(0) == rows.count, "`reward` must have one value per row, at least one.");
   std::optional<Generation> next;
   run([&](Monitor& monitor) { next = next_generation(rules, rows, reward.data(), settings, seed, step, monitor); });
@@ -47,8 +51,10 @@ nb::tuple bind_next_generation(const Rules& rules, const Tokens& tokens, const L
 }
 
 VarySettings make_vary_settings(double crossover, double mutation, int tournament, int new_depth, int retries,
-                                const std::vector<double>& weights) {
-  require(tournament >= 0 && new_depth >= 0 && new_depth <= 16 && retries >= 0 && weights.size() == kMutations,
+                                const nb::sequence& given) {
+  const std::vector<double> weights = to_vector<double>(given);
+  require(tournament >= 0 && tournament <= kMostTries && new_depth >= 0 && new_depth <= 16 && retries >= 0 &&
+              retries <= kMostTries && weights.size() == kMutations,
           "A setting of variation is out of range.");
   VarySettings out{crossover, mutation, tournament, new_depth, retries, {}};
   std::copy(weights.begin(), weights.end(), out.weights);

@@ -15,7 +15,8 @@ nb::tuple bind_operators() {
 }
 
 Vocabulary make_vocabulary(const Array<std::uint8_t, 1>& kind, const Array<std::int32_t, 1>& variable,
-                           const Array<double, 1>& value, const std::vector<std::shared_ptr<Function>>& functions) {
+                           const Array<double, 1>& value, const nb::sequence& given) {
+  const std::vector<std::shared_ptr<Function>> functions = to_vector<std::shared_ptr<Function>>(given);
   const std::size_t count = kind.shape(0);
   require(count > 0 && count < 65535 && variable.shape(0) == count && value.shape(0) == count,
           "`kind`, `variable` and `value` must have the same length, from 1 to 65,534.");
@@ -43,7 +44,7 @@ Vocabulary make_vocabulary(const Array<std::uint8_t, 1>& kind, const Array<std::
 
 NewArray<std::uint64_t> bind_fingerprints(const Vocabulary& vocabulary, const Tokens& tokens, const Lengths& lengths,
                                           const Constants& constants) {
-  const Rows rows = to_rows(vocabulary, tokens, lengths, constants);
+  const HeldRows rows = to_rows(vocabulary, tokens, lengths, constants);
   std::vector<std::uint64_t> out;
   out.reserve(rows.count * 2);
   for (std::size_t i = 0; i < rows.count; ++i) {
@@ -66,7 +67,7 @@ void bind_vocabulary(nb::module_& m) {
       .def(
           "__init__",
           [](Vocabulary* self, const Array<std::uint8_t, 1>& kind, const Array<std::int32_t, 1>& variable,
-             const Array<double, 1>& value, const std::vector<std::shared_ptr<Function>>& functions) {
+             const Array<double, 1>& value, const nb::sequence& functions) {
             new (self) Vocabulary(make_vocabulary(kind, variable, value, functions));
           },
           "kind"_array, "variable"_array, "value"_array, "functions"_a = nb::list());

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -90,8 +89,8 @@ void parallel_chunks(std::size_t count, std::size_t chunk, int threads, Monitor&
     try {
       others.emplace_back(loop_elsewhere);
       ++running;
-    } catch (const std::system_error&) {
-      break;  // No more threads are available: the others do the work.
+    } catch (const std::exception&) {
+      break;  // No more threads, or no memory for one, are available: the others do the work.
     }
   }
   guarded(loop);

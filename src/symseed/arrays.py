@@ -13,7 +13,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 def floats(values: npt.ArrayLike, name: str) -> Floats:
-    """Return numbers as contiguous float64, perhaps the caller's own array; refuse everything else."""
+    """Return numbers as contiguous and aligned float64, perhaps the caller's own array; refuse everything else."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise DataError(f"`{name}` is a masked array with hidden values. Leave those samples out, or fill them.")
     try:
@@ -25,6 +25,6 @@ def floats(values: npt.ArrayLike, name: str) -> Floats:
     try:
         if array.dtype.kind not in "biufOSU":
             raise TypeError("dates and records would be read as numbers that mean something else")
-        return np.ascontiguousarray(array, dtype=np.float64)
+        return np.require(array, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
     except (TypeError, ValueError, OverflowError) as error:
         raise DataError(f"`{name}` must hold numbers, but its values are of type {array.dtype}.") from error

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symseed import Library, _core
+from symseed import Dataset, Expression, Library, Population, _core, predict
 
 CORE: Any = _core
 """The module without its types, for calls that are wrong on purpose."""
@@ -377,6 +377,8 @@ def test_more_memory_than_there_is_is_refused() -> None:
         {"weights": None},
         {"crossover": "half"},
         {"tournament": 2**40},
+        {"tournament": 2**31 - 1},
+        {"retries": 2**31 - 1},
     ],
 )
 def test_settings_of_variation_out_of_range_are_refused(changes: dict[str, Any]) -> None:
@@ -397,6 +399,7 @@ def test_variation_that_cannot_be_is_refused() -> None:
         lambda: CORE.next_generation(rules(), *[array[:0] for array in good], np.zeros(0), settings(), 0, 0),
         lambda: CORE.tournament(np.zeros(0), 1, 1, 0, 0),
         lambda: CORE.tournament(np.zeros(3), 1, 0, 0, 0),
+        lambda: CORE.tournament(np.zeros(3), 1, 2**31 - 1, 0, 0),
         lambda: CORE.tournament(np.zeros(3), -1, 1, 0, 0),
         lambda: CORE.tournament(np.zeros(3, dtype=np.int64), 1, 1, 0, 0),
         lambda: CORE.tournament(np.zeros((3, 1)), 1, 1, 0, 0),
@@ -428,7 +431,7 @@ def test_random_bytes_never_crash_the_core() -> None:
     """In a child process, so that a crash would be a failure of this test and not the end of all."""
     script = """
         import numpy as np
-        from symseed import Library, _core
+        from symseed import Dataset, Expression, Library, Population, _core, predict
         rng = np.random.default_rng(0)
         library = Library.of(["add", "sin", "pow", "const", 2.0], 2)
         T = len(library)
@@ -512,3 +515,67 @@ def test_rules_of_another_library_are_refused(other: str) -> None:
     )
     assert answer.stdout == "refused\n"
     assert answer.returncode == 0
+
+
+def test_random_trees_need_a_token_without_arguments() -> None:
+    add = np.array([LIBRARY.tokens[ADD].code], dtype=np.uint8)
+    one = _core.Vocabulary(add, np.zeros(1, dtype=np.int32), np.zeros(1))
+    made = rules(vocabulary=one, bias=np.zeros(1))
+    with pytest.raises(ValueError, match="Random trees need a token without arguments"):
+        made.random_trees(3, 0, 0, 0, 3, 5)
+
+
+def misaligned(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The same numbers at addresses that are no multiples of their size."""
+    content = b"\0" + array.tobytes()
+    out = np.frombuffer(content, dtype=array.dtype, offset=1).reshape(array.shape)
+    assert not out.flags.aligned
+    return out
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_arrays_at_odd_addresses_are_refused(place: int) -> None:
+    given = rows()
+    given[place] = misaligned(given[place])
+    with pytest.raises(TypeError):
+        CORE.predictions(LIBRARY.vocabulary, samples(), *given, strict=True, threads=1)
+    with pytest.raises(TypeError):
+        CORE.Samples(misaligned(np.ones((5, 2))), np.ones(5), np.ones(5))
+
+
+def test_a_table_at_odd_addresses_is_fitted_all_the_same() -> None:
+    X = misaligned(np.arange(10.0).reshape(5, 2))
+    data = Dataset.of(X, misaligned(np.arange(5.0)))
+    np.testing.assert_array_equal(data.X, np.arange(10.0).reshape(5, 2))
+    row = Population.from_expressions([Expression.parse("x1 + x2", LIBRARY)])
+    np.testing.assert_array_equal(predict(row, data).value[0], X.sum(axis=1))
+
+
+def test_rows_that_change_during_a_call_are_read_as_they_were() -> None:
+    """A function of the user's own, called while the rows are read, makes their tokens and lengths invalid."""
+    own = np.array([[1, 0, 65535, 65535]] * 50, dtype=np.uint16)
+    lengths = np.full(50, 2, dtype=np.int32)
+
+    def bump(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        own[:] = 60_000
+        lengths[:] = 2_000_000_000
+        return x
+
+    kinds = np.array([_core.VARIABLE, _core.FUNCTION], dtype=np.uint8)
+    function = _core.Function.of_callable(1, bump)
+    vocabulary = _core.Vocabulary(kinds, np.zeros(2, dtype=np.int32), np.zeros(2), [function])
+    value, failure, _ = CORE.predictions(
+        vocabulary, samples(), own, lengths, np.full((50, 4), np.nan), strict=True, threads=1
+    )
+    assert (own == 60_000).all()
+    assert not failure.any()
+    np.testing.assert_array_equal(value, np.ones((50, 5)))
+
+
+def test_a_state_of_a_network_must_be_finite() -> None:
+    network = _core.Lstm(T, 4, 1, sees_previous=False, sees_open=False, is_double=True, seed=0)
+    state, steps = network.state()
+    broken = np.array(state)
+    broken[0, 0] = np.nan
+    with pytest.raises(ValueError, match="state must be finite"):
+        network.set_state(broken, steps)
