@@ -126,6 +126,16 @@ def test_a_path_that_is_no_file_gets_a_sentence(symseed: Run, tmp_path: Path) ->
         ) in err
 
 
+def test_lines_of_one_column_count_as_cells_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("y\n" + "1\n" * 40_000)
+    monkeypatch.setattr("symseed.tables.source.MOST_CELLS", 100_000)
+    with pytest.raises(DataError, match="must be at most"):
+        tables.read_table(str(path))
+    path.write_text("y\n" + "1\n" * 30_000)
+    assert len(tables.read_table(str(path)).frame) == 30_000
+
+
 @pytest.mark.parametrize(("limit", "value"), [("MOST_BYTES", 2**20), ("MOST_CELLS", 100_000)])
 def test_a_file_without_end_is_read_as_far_as_a_limit(
     limit: str, value: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
