@@ -22,7 +22,8 @@ from typing import Any
 
 from symseed import benchmarks, methods
 from symseed.benchmarks import plots, report
-from symseed.benchmarks.runner import RunKey, RunRecord, Store, failed
+from symseed.benchmarks.execution import failed
+from symseed.benchmarks.store import RunKey, RunRecord, Store
 from symseed.errors import DataError
 
 FOLDER = Path(__file__).parent

@@ -32,7 +32,7 @@ from symseed import Dataset, Expression, Library, benchmarks
 from symseed.arrays import Floats
 from symseed.assembly import first_laws, simplified
 from symseed.benchmarks.problem import Problem
-from symseed.benchmarks.runner import Store
+from symseed.benchmarks.store import Store
 from symseed.errors import SymseedError
 from symseed.export import to_sympy
 from symseed.language.row import Row

@@ -23,7 +23,7 @@ import noise
 import units
 from symseed import benchmarks
 from symseed.benchmarks import runner
-from symseed.benchmarks.runner import Store
+from symseed.benchmarks.store import Store
 from symseed.errors import SettingsError
 
 OURS = "default"

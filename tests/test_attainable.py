@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from symseed import Expression, Library, benchmarks
-from symseed.benchmarks import catalogue, runner
+from symseed.benchmarks import catalogue, execution, store
 from symseed.benchmarks.problem import Problem
 from symseed.language.tokens import OPERATORS
 from symseed.recovery import Checker
@@ -113,8 +113,8 @@ def test_formulas_of_all_tools_are_read_each_over_its_own_names(scripts: dict[st
     ]
     text = "\n".join(json.dumps(dataclasses.asdict(line)) for line in lines)
     (tmp_path / "peers.jsonl").write_text(text + '\n{"torn": ', encoding="utf-8")
-    run = dataclasses.replace(runner.failed(runner.RunKey(mine.name, "default", 0), ""), formula="G / z2")
-    with runner.Store(tmp_path).writer() as append:
+    run = dataclasses.replace(execution.failed(store.RunKey(mine.name, "default", 0), ""), formula="G / z2")
+    with store.Store(tmp_path).writer() as append:
         append(run)
     found = scripts["attainable"].recorded(mine, [tmp_path, tmp_path / "missing"])
     X = mine.datasets()[0].X

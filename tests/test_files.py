@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symseed import files
+from symseed.fields import MOST_INTEGER
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]))
 VALUES = st.recursive(
-    st.booleans() | st.integers() | st.floats(allow_nan=False) | NAMES,
+    st.booleans() | st.integers(-MOST_INTEGER, MOST_INTEGER) | st.floats(allow_nan=False) | NAMES,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=4),
     max_leaves=12,
 )

@@ -15,7 +15,8 @@ import pytest
 
 from symseed import DataError, benchmarks, methods
 from symseed.benchmarks import plots, report, runner
-from symseed.benchmarks.runner import RunKey, RunRecord, failed
+from symseed.benchmarks.execution import failed
+from symseed.benchmarks.store import RunKey, RunRecord
 
 FOLDER = Path(__file__).parent.parent / "docs"
 

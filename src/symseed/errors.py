@@ -4,12 +4,32 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+_MOST_QUOTED = 200
+"""Most characters of a part of a message that may be a user's input: chosen by hand."""
+_MOST_MESSAGE = 1_500
+"""Most characters of a message: more than the longest of the package's own, which lists every method."""
+
+MALFORMED = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""Exceptions that values of the wrong shape or type cause, in a file that was changed or damaged."""
+
 
 class SymseedError(Exception):
-    """Base of every exception that this package raises on purpose."""
+    """Base of every exception that this package raises on purpose; its message repeats little of a long input."""
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(brief(str(message)))
 
 
 class SettingsError(SymseedError, ValueError):
@@ -32,6 +52,18 @@ def shown(text: Any, most: int = 60) -> str:
     """Return a user's value as text for a message; a long text is cut."""
     whole = str(text)
     return whole if len(whole) <= most else f"{whole[:most]}..."
+
+
+def brief(message: str) -> str:
+    """Return a message in which quoted parts and long words, which may be a user's input, are cut."""
+    out = re.sub(r"`[^`]*`", lambda part: f"`{shown(part[0][1:-1], _MOST_QUOTED)}`", message)
+    out = re.sub(r"\S+", lambda word: shown(word[0], _MOST_QUOTED + 10), out)  # a quoted part has marks around it
+    return out if len(out) <= _MOST_MESSAGE else f"{out[: _MOST_MESSAGE // 2]} ... {out[-_MOST_MESSAGE // 4 :]}"
+
+
+def cut(value: Any) -> str:
+    """Return a user's value for a message, as Python writes it, and cut if it is long."""
+    return shown(repr(value), _MOST_QUOTED)
 
 
 def listed(names: Sequence[str]) -> str:

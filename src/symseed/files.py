@@ -21,6 +21,7 @@ from typing import IO, Any
 import tomli_w
 
 from symseed.errors import DataError
+from symseed.fields import check_plain
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -113,9 +114,25 @@ def toml_values(text: str) -> dict[str, Any]:
     """Return the values of a text in TOML.
 
     Raises:
-        ValueError: if it is not TOML.
+        ValueError: if it is not TOML, or is nested too deeply.
     """
-    return tomllib.loads(text)
+    try:
+        values: dict[str, Any] = check_plain(tomllib.loads(text))
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    return values
+
+
+def json_value(content: str | bytes) -> Any:
+    """Return the value of a text in JSON.
+
+    Raises:
+        ValueError: if it is not JSON, or is nested too deeply.
+    """
+    try:
+        return check_plain(json.loads(content))
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def toml_value(text: str) -> Any:
@@ -165,11 +182,11 @@ class Lines:
 
 
 def read_lines(content: bytes) -> Iterator[Any]:
-    """Yield the values of lines of JSON; an incomplete line is skipped."""
-    for line in content.decode(errors="replace").splitlines():
+    """Yield the values of lines of JSON; a line that is not JSON, such as an incomplete one, is skipped."""
+    for line in content.splitlines():
         try:
-            yield json.loads(line)
-        except json.JSONDecodeError:
+            yield json_value(line.decode(errors="replace"))
+        except ValueError:
             continue
 
 

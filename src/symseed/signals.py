@@ -1,14 +1,22 @@
-"""Signals that end a program: postponed while results are saved, and SIGTERM treated like Ctrl-C."""
+"""Ends of a program: signals postponed while results are saved, SIGTERM like Ctrl-C, and workers without a parent."""
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
+import time
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
 _Handler = Callable[[int, FrameType | None], Any]
+
+INTERRUPTED, TERMINATED = 130, 143
+"""Exit codes of a program after Ctrl-C and SIGTERM: 128 and the number of the signal, as shells have it."""
+
+_WATCH_SECONDS = 1.0
+"""Seconds between two looks at the parent: chosen by hand."""
 
 
 class Held:
@@ -64,3 +72,19 @@ class Termination:
     def _end(self, _signal: int, _frame: FrameType | None) -> None:
         self.is_terminated = True
         raise KeyboardInterrupt
+
+
+def end_without(parent: int) -> None:
+    """End this process, a worker, as soon as its parent is gone, even if it was killed and could say nothing.
+
+    Args:
+        parent: process id of the parent. Systems other than POSIX do not say that it is gone; nothing happens there.
+    """
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_WATCH_SECONDS)
+        os._exit(1)
+
+    if os.name == "posix":
+        threading.Thread(target=watch, name="watch of the parent", daemon=True).start()

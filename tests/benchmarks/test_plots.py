@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from symseed.benchmarks import plots, report
-from symseed.benchmarks.runner import FILE, RunKey, RunRecord, failed
+from symseed.benchmarks.execution import failed
+from symseed.benchmarks.store import FILE, RunKey, RunRecord
 from symseed.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -229,7 +230,7 @@ def test_drawing_leaves_matplotlibs_state_alone(tmp_path: Path) -> None:
         "from pathlib import Path\n"
         "import matplotlib\n"
         "from symseed.benchmarks import plots\n"
-        "from symseed.benchmarks.runner import RunKey, failed\n"
+        "from symseed.benchmarks.execution import failed\nfrom symseed.benchmarks.store import RunKey\n"
         "def state():  # to ask for the backend would import pyplot\n"
         "    return {name: matplotlib.rcParams[name] for name in matplotlib.rcParams if name != 'backend'}\n"
         "before = state()\n"

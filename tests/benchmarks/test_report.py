@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from symseed import benchmarks, methods
 from symseed.benchmarks import report
-from symseed.benchmarks.runner import RunKey, RunRecord, failed
+from symseed.benchmarks.execution import failed
+from symseed.benchmarks.store import RunKey, RunRecord
 from symseed.errors import DataError
 
 SETS = {"nguyen": "Nguyen-paper", "r": "R-paper", "livermore": "Livermore"}

@@ -20,8 +20,9 @@ import pytest
 from click.testing import CliRunner
 
 from symseed import DataError, Dataset, Expression, SettingsError, benchmarks, files, methods
-from symseed.benchmarks import runner
-from symseed.benchmarks.runner import RunKey, RunRecord, Store, run_many
+from symseed.benchmarks import execution, runner
+from symseed.benchmarks.runner import run_many
+from symseed.benchmarks.store import FILE, RunKey, RunRecord, Store
 from symseed.cli.bench import bench_commands
 from symseed.portfolio import portfolio
 from symseed.portfolio.portfolio import Solution
@@ -90,7 +91,7 @@ def test_records_from_before_there_was_noise_are_read_as_without(tmp_path: Path)
     values = dataclasses.asdict(made(3))
     for name in ("noise", "seconds", "lookups", "hits", "splices"):
         del values[name]
-    (tmp_path / runner.FILE).write_text(json.dumps(values) + "\n", encoding="utf-8")
+    (tmp_path / FILE).write_text(json.dumps(values) + "\n", encoding="utf-8")
     assert Store(tmp_path).read() == [made(3)]
     assert Store(tmp_path).read()[0].key == RunKey("Nguyen-1", "nggp", 3)
 
@@ -105,11 +106,11 @@ def test_noise_is_in_the_training_data_alone_and_the_form_counts(monkeypatch: py
     def solve(method: object, library: object, train: Dataset, *, test: Dataset, seed: int, budget: Budget) -> object:
         given.extend([train, test])
         solution = portfolio.run(problem.library, Dataset.of(clean.X[:2], [1.0, 1.0]), quick(), budget=budget)
-        return runner.Found(answer, solution.history[-1], solution.reason)
+        return execution.Found(answer, solution.history[-1], solution.reason)
 
-    monkeypatch.setattr(runner, "solve", solve)
+    monkeypatch.setattr(execution, "solve", solve)
     with Checker() as checker:
-        noisy, plain = (runner.execute(RunKey("Jin-4", "default", 3, noise=level), checker) for level in (0.05, 0.0))
+        noisy, plain = (execution.execute(RunKey("Jin-4", "default", 3, noise=level), checker) for level in (0.05, 0.0))
     np.testing.assert_array_equal(given[0].y, clean.with_noise(0.05, seed=3).y)
     np.testing.assert_array_equal(given[0].X, clean.X)
     np.testing.assert_array_equal(given[2].y, clean.y)
@@ -137,7 +138,7 @@ def test_a_method_is_run_be_it_one_search_or_several(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(RegressionTask, "__init__", watched)
     for name in ("nggp", "default"):
-        found = runner.solve(methods.get(name), problem.library, train, test=test, seed=0, budget=Budget(200_000))
+        found = execution.solve(methods.get(name), problem.library, train, test=test, seed=0, budget=Budget(200_000))
         assert found.reason is StopReason.SOLVED
         assert abs(found.best.evaluate(test.X) - test.y).max() < 1e-12
         assert found.last.charged < 200_000
@@ -155,7 +156,7 @@ def test_a_portfolio_gets_its_seed_and_budget(monkeypatch: pytest.MonkeyPatch) -
         return original(*arguments, seed=seed, budget=budget)  # type: ignore[arg-type]
 
     monkeypatch.setattr(portfolio, "run", watched)
-    runner.solve(methods.get("default"), problem.library, train, test=test, seed=7, budget=Budget(50, 3.0))
+    execution.solve(methods.get("default"), problem.library, train, test=test, seed=7, budget=Budget(50, 3.0))
     assert given == [(7, Budget(50, 3.0))]
 
 
@@ -201,7 +202,7 @@ def test_a_run_that_fails_is_recorded_and_the_others_go_on(tmp_path: Path) -> No
 def test_a_torn_last_line_is_left_out_and_its_run_is_done_again(tmp_path: Path) -> None:
     keys = [RunKey("Nguyen-1", "nggp", seed) for seed in range(2)]
     run(keys, tmp_path)
-    path = tmp_path / runner.FILE
+    path = tmp_path / FILE
     whole = path.read_bytes()
     path.write_bytes(whole[:-30])
     assert [record.seed for record in Store(tmp_path).read()] == [0]
@@ -210,7 +211,7 @@ def test_a_torn_last_line_is_left_out_and_its_run_is_done_again(tmp_path: Path) 
 
 
 def made(seed: int, method: str = "nggp", **values: object) -> RunRecord:
-    return dataclasses.replace(runner.failed(RunKey("Nguyen-1", method, seed), ""), **values)  # type: ignore[arg-type]
+    return dataclasses.replace(execution.failed(RunKey("Nguyen-1", method, seed), ""), **values)  # type: ignore[arg-type]
 
 
 def stored(folder: Path, *records: RunRecord) -> Store:
@@ -322,7 +323,7 @@ def test_the_command_packs_and_tables_go_on_from_it(tmp_path: Path) -> None:
 
 
 def test_records_of_another_version_are_refused(tmp_path: Path) -> None:
-    (tmp_path / runner.FILE).write_text(json.dumps({"schema": 99}) + "\n", encoding="utf-8")
+    (tmp_path / FILE).write_text(json.dumps({"schema": 99}) + "\n", encoding="utf-8")
     with pytest.raises(DataError, match="must hold records of version 1"):
         Store(tmp_path).read()
 
@@ -337,7 +338,7 @@ def test_a_killed_process_goes_on_where_it_was(tmp_path: Path) -> None:
     command = symseed("bench", "run", "Nguyen-1", "Nguyen-6", "Nguyen-9", "--seeds", "0:6", "--jobs", "2")
     command += ["--store", str(tmp_path)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
-    path = tmp_path / runner.FILE
+    path = tmp_path / FILE
     while not path.exists() or path.read_bytes().count(b"\n") < 3:
         assert process.poll() is None, "it ended before it could be killed"
         time.sleep(0.02)
@@ -358,7 +359,7 @@ def test_a_worker_that_dies_ends_no_other_run(tmp_path: Path) -> None:
         "import sys, threading, os, signal, time, multiprocessing\n"
         "from pathlib import Path\n"
         "from symseed.benchmarks import runner as bench\n"
-        "from symseed.benchmarks.runner import RunKey, Store\n"
+        "from symseed.benchmarks.store import RunKey, Store\n"
         "folder = Path(sys.argv[1])\n"
         "if __name__ == '__main__':\n"
         "    def kill_one():\n"

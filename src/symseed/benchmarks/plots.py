@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symseed import benchmarks, methods
 from symseed.benchmarks import report
-from symseed.benchmarks.runner import RunRecord
+from symseed.benchmarks.store import RunRecord
 from symseed.errors import SettingsError
 from symseed.show.style import COLOURS, EDGE, GREY, GRID, spread, style
 

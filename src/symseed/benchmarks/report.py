@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from symseed import benchmarks, files, methods
-from symseed.benchmarks.runner import RunRecord
+from symseed.benchmarks.store import RunRecord
 from symseed.errors import DataError
 from symseed.text import for_markdown, for_message, for_spreadsheet
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
@@ -12,12 +14,17 @@ import numpy as np
 from symseed import benchmarks, files
 from symseed.arrays import Floats
 from symseed.benchmarks import plots, report, runner
-from symseed.benchmarks.runner import RunRecord, Store
+from symseed.benchmarks.store import RunRecord, Store
 from symseed.cli import next_step
 from symseed.errors import DataError, SettingsError
+from symseed.signals import INTERRUPTED, TERMINATED, Termination
 
 _DRAW = "Number of the random sample; 0 is the data of the paper's released code, where it has the problem."
 _BUDGET = "the method's budget"
+_MOST_SEEDS = 100_000
+"""Most seeds of one command, so that the list of its runs fits into memory: chosen by hand."""
+_MOST_JOBS = 1_000
+"""Most processes of one command: more than any machine has cores. Chosen by hand."""
 
 
 @click.group(name="bench")
@@ -72,7 +79,9 @@ def show_command(name: str, draw: int) -> None:
     "--method", "method_names", multiple=True, default=("nggp",), show_default=True, help="Method; may be repeated."
 )
 @click.option("--seeds", default="0:25", show_default=True, help="One seed, or a range FIRST:END, END excluded.")
-@click.option("--jobs", default=2, show_default=True, help="Number of parallel runs.")
+@click.option(
+    "--jobs", type=click.IntRange(1, _MOST_JOBS), default=2, show_default=True, help="Number of parallel runs."
+)
 @click.option("--store", "folder", required=True, type=click.Path(path_type=Path), help="Folder for the records.")
 @click.option("--draw", default=0, show_default=True, help=_DRAW)
 @click.option("--max-evals", type=click.IntRange(min=1), show_default=_BUDGET, help="Maximum expressions per run.")
@@ -117,12 +126,24 @@ def run_command(
     known = {record.key for record in store.read()}
     missing = sum(key not in known for key in keys)
     click.echo(f"{len(keys)} runs, {len(keys) - missing} of them done before; records in {store.path}")
-    if sys.stdout.isatty():
-        with click.progressbar(length=missing, label="runs", show_eta=True, show_pos=True) as bar:
-            runner.run_many(keys, store, jobs=jobs, done=lambda _: bar.update(1))
-    else:
-        runner.run_many(keys, store, jobs=jobs, done=lambda record: click.echo(_line(record)))
+    ending = Termination()
+    try:
+        with ending, _shown(missing) as done:
+            runner.run_many(keys, store, jobs=jobs, done=done)
+    except KeyboardInterrupt:
+        click.echo(f"symseed: Stopped. The records so far are in {store.path}; the same command goes on.", err=True)
+        sys.exit(TERMINATED if ending.is_terminated else INTERRUPTED)
     next_step.say(f"symseed bench table {shlex.quote(str(folder))}")
+
+
+@contextlib.contextmanager
+def _shown(missing: int) -> Iterator[Callable[[RunRecord], None]]:
+    """Give what shows a record: a bar in a terminal, a line elsewhere."""
+    if not sys.stdout.isatty():
+        yield lambda record: click.echo(_line(record))
+        return
+    with click.progressbar(length=missing, label="runs", show_eta=True, show_pos=True) as bar:
+        yield lambda _: bar.update(1)
 
 
 @bench_commands.command(name="table")
@@ -200,8 +221,10 @@ def _seeds(text: str) -> range:
         seeds = range(int(first or 0), int(end)) if colon else range(int(first), int(first) + 1)
     except ValueError as error:
         raise SettingsError(f"`--seeds` must be a range such as 0:25, or one number, but it is `{text}`.") from error
-    if len(seeds) == 0 or seeds[0] < 0:
-        raise SettingsError(f"`--seeds` must contain at least one seed and no negative seed, but it is `{text}`.")
+    if not seeds or seeds[0] < 0 or seeds.stop - seeds.start > _MOST_SEEDS:
+        raise SettingsError(
+            f"`--seeds` must contain from 1 to {_MOST_SEEDS:,} seeds, none of them negative, but it is `{text}`."
+        )
     return seeds
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import io
+import os
 import sys
 import warnings
 
 import click
 
 from symseed.cli import complete, options
-from symseed.errors import SymseedError
+from symseed.errors import SymseedError, brief
+from symseed.signals import INTERRUPTED
 from symseed.text import for_terminal
 from symseed.version import version
 
@@ -30,6 +33,11 @@ ELSEWHERE = {
 }
 """Commands of other modules, with their names there. Each module is loaded when its command is needed; those of `fit`,
 `show` and `runs` load scikit-learn only when a command runs, because it takes longer than most commands."""
+
+DEBUG = "SYMSEED_DEBUG"
+"""Variable of the environment; if it is set, a fault of symseed is shown with its traceback."""
+FAULT = 70
+"""Exit code after a fault of symseed: EX_SOFTWARE of the C library's sysexits.h."""
 
 
 class _Commands(click.Group):
@@ -73,19 +81,57 @@ def completion(shell: str) -> None:
 
 
 def main() -> None:
-    """Run a command; invalid input ends it with one sentence and exit code 2."""
+    """Run a command; whatever goes wrong ends it with a sentence and an exit code.
+
+    2: the input is wrong; 130: Ctrl-C; 70: a fault of symseed; 1: something else, such as a full disk.
+    """
     warnings.showwarning = _show_warning
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a console may lack letters of a name
     try:
-        commands()
-    except SymseedError as error:
-        click.echo(for_terminal(f"symseed: {error}"), err=True)
-        sys.exit(2)
-    except MemoryError:
-        click.echo("symseed: There is not enough memory. Use fewer samples or columns.", err=True)
-        sys.exit(1)
+        code = commands(standalone_mode=False)
+    except (Exception, KeyboardInterrupt) as error:
+        sentence, code = _told(error)
+        if code == FAULT and os.environ.get(DEBUG):
+            raise
+        _discard_output()
+        with contextlib.suppress(OSError):
+            click.echo(for_terminal(sentence), err=True)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _told(error: BaseException) -> tuple[str, int]:
+    """What a user is told of an exception, and the exit code."""
+    if isinstance(error, SymseedError):
+        return f"symseed: {error}", 2
+    if isinstance(error, click.ClickException):
+        shown = io.StringIO()
+        error.show(shown)
+        return brief(shown.getvalue().rstrip()), error.exit_code
+    if isinstance(error, (click.Abort, KeyboardInterrupt)):
+        return "symseed: Ctrl-C ended the command before there was a result.", INTERRUPTED
+    if isinstance(error, MemoryError):
+        return "symseed: There is not enough memory. Use fewer samples or columns.", 1
+    if isinstance(error, OSError):
+        name = "" if error.filename is None else f" `{error.filename}`"
+        return f"symseed: Reading or writing{brief(name)} failed: {error.strerror or error}.", 1
+    return (
+        f"symseed: This is a fault of symseed, not of your input: {type(error).__name__}: {brief(str(error))}. Please "
+        f"report it with the command and what `symseed doctor` prints. With {DEBUG}=1 in the environment, the command "
+        "prints where it happened.",
+        FAULT,
+    )
+
+
+def _discard_output() -> None:
+    """Discard what could not be written, such as to a full disk, or Python fails again at its end."""
+    try:
+        sys.stdout.flush()
+    except (AttributeError, ValueError):
+        return  # there is no output, or it is closed
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:

@@ -20,11 +20,8 @@ from symseed.regressor.regressor import SymbolicRegressor
 from symseed.regressor.run import Run
 from symseed.regressor.run_data import RunData
 from symseed.regressor.settings import Settings
-from symseed.signals import Termination
+from symseed.signals import INTERRUPTED, TERMINATED, Termination
 from symseed.text import for_terminal
-
-INTERRUPTED, TERMINATED = 130, 143
-"""Exit codes after Ctrl-C and SIGTERM; the best formulas so far are printed and kept."""
 
 
 def changes(typed: Mapping[str, tuple[Any, str]], texts: Sequence[str]) -> dict[str, Any]:

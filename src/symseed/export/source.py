@@ -19,7 +19,7 @@ import types
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from symseed.errors import SettingsError, did_you_mean
+from symseed.errors import SettingsError, cut, did_you_mean
 from symseed.export import notation
 from symseed.export.languages import ATOM, EXCEL, JULIA, PYTHON, C, Language, Piece
 from symseed.language.expression import Expression
@@ -63,7 +63,7 @@ def export(
     """
     if format not in FORMATS:
         raise SettingsError(
-            f"`format` must be one of {', '.join(FORMATS)}, but it is {format!r}.{did_you_mean(format, FORMATS)}"
+            f"`format` must be one of {', '.join(FORMATS)}, but it is {cut(format)}.{did_you_mean(format, FORMATS)}"
         )
     return FORMATS[format](expression.expanded(), name, notes)
 
@@ -92,7 +92,7 @@ def _identifiers(expression: Expression, language: Language, name: str) -> dict[
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or name in language.words:
         raise SettingsError(
             f"`name` must be a word of letters, digits and underscores that {language.title} does not use itself, but "
-            f"it is {name!r}. Give another one."
+            f"it is {cut(name)}. Give another one."
         )
     found: dict[Token, str] = {}
     for token in variables(expression):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed.completion.completer import CompletionCounts
+from symseed.fields import Fields, check_plain
 from symseed.language.library import Library
 from symseed.language.population import Population
 from symseed.language.row import Row
@@ -23,10 +25,12 @@ from symseed.search.training import first_memory
 
 Arrays: TypeAlias = dict[str, npt.NDArray[Any]]
 
-_COUNTS = ("rounds", "charged", "evaluated", "unique", "seconds")
+_COUNTS = ("rounds", "charged", "evaluated", "unique")
 _PARTS = tuple(Part)
 _SCORED = ("best", "elite", "queue", "last")
 """Fields of a snapshot that hold scored rows."""
+_MOST_REDUCED = 1_000
+"""Most columns of a reduced problem, far above the twelve that there may be: a bound on memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +120,17 @@ def _state_of(
 ) -> PortfolioState:
     """The state of a portfolio with the tracks at some places of the settings."""
     rows = Population.from_arrays(_below(arrays, "formulas"), library.with_constant()).rows
-    noted = int(values["noted"])
-    others, reduced = noted + int(values.get("near", 0)), values.get("reduced", [])  # runs of version 0.1.0 have none
+    own = Fields(values, "a state")
+    noted = own.integer("noted")
+    others = noted + (own.integer("near") if own.has("near") else 0)  # runs of version 0.1.0 have none
+    if others >= len(rows):
+        raise ValueError("a state must have a formula of one constant")
     pairs = zip([settings.tracks[place] for place in places], values["tracks"], strict=True)
     return PortfolioState(
-        turn=int(values["turn"]),
-        unchanged=int(values["unchanged"]),
-        seconds=float(values["seconds"]),
-        charged=int(values["charged"]),
+        turn=own.integer("turn"),
+        unchanged=own.integer("unchanged"),
+        seconds=_seconds(own),
+        charged=own.integer("charged"),
         formulas=tuple(rows[others:-1]),
         noted=tuple(rows[:noted]),
         near=tuple(rows[noted:others]),
@@ -132,16 +139,25 @@ def _state_of(
             _unpacked(_below(arrays, f"track{i}"), packed, track, track.library(library))
             for i, (track, packed) in enumerate(pairs)
         ),
-        reduced=tuple(_reduced_of(_below(arrays, f"reduced{one['place']}"), one, library, settings) for one in reduced),
+        reduced=tuple(
+            _reduced_of(_below(arrays, f"reduced{one.integer('place')}"), one, library, settings)
+            for one in (own.several("reduced") if own.has("reduced") else ())
+        ),
     )
 
 
-def _reduced_of(
-    arrays: Arrays, values: Mapping[str, Any], library: Library, settings: PortfolioSettings
-) -> ReducedState:
-    columns, places = int(values["columns"]), tuple(map(int, values["places"]))
-    state = _state_of(arrays, values["state"], reduced_library(library, columns), settings, places)
-    return ReducedState(int(values["place"]), columns, places, state, bool(values["is_over"]))
+def _reduced_of(arrays: Arrays, values: Fields, library: Library, settings: PortfolioSettings) -> ReducedState:
+    columns, places = values.integer("columns", 1, _MOST_REDUCED), tuple(map(int, values.values["places"]))
+    inner = values.fields("state").values
+    state = _state_of(arrays, inner, reduced_library(library, columns), settings, places)
+    return ReducedState(values.integer("place"), columns, places, state, values.flag("is_over"))
+
+
+def _seconds(values: Fields) -> float:
+    seconds = values.number("seconds")
+    if not 0.0 <= seconds < math.inf:
+        raise ValueError("`seconds` of a state must be finite and at least 0")
+    return seconds
 
 
 def _packed(arrays: Arrays, name: str, track: TrackState) -> dict[str, Any] | None:
@@ -158,7 +174,7 @@ def _packed(arrays: Arrays, name: str, track: TrackState) -> dict[str, Any] | No
     _put(arrays, f"{name}.memory", search.memory.to_arrays())
     _put(arrays, f"{name}.policy", search.policy or {})
     completion = search.completion
-    return {field: getattr(search, field) for field in _COUNTS} | {
+    return {field: getattr(search, field) for field in (*_COUNTS, "seconds")} | {
         "has_policy": search.policy is not None,
         "completion": [completion.lookups, completion.hits, completion.splices],
     }
@@ -166,23 +182,37 @@ def _packed(arrays: Arrays, name: str, track: TrackState) -> dict[str, Any] | No
 
 def _unpacked(arrays: Arrays, values: Any, track: Track, library: Library) -> TrackState:
     front = _scored(arrays, "front", library)
-    parts = () if front is None else tuple(_PARTS[place] for place in arrays["parts"])
+    parts = () if front is None else tuple(_PARTS[place] for place in arrays["parts"].tolist())
+    if front is not None and len(parts) != len(front):
+        raise ValueError("`parts` must name the part that found each formula")
     if values is None:
         return TrackState(None, front, parts)
+    own = Fields(values, "a search")
     best, elite, queue, last = (_scored(arrays, field, library) for field in _SCORED)
-    assert best is not None, "a search that has begun has a best"
+    if best is None or len(best) != 1:
+        raise ValueError("a search that has begun must have one best formula")
     memory = type(first_memory(track.settings.trainer)).from_arrays(_below(arrays, "memory"), library)
+    completion = values["completion"]
     snapshot = Snapshot(
-        **{field: values[field] for field in _COUNTS},
-        policy=_below(arrays, "policy") if values["has_policy"] else None,
+        **{field: own.integer(field) for field in _COUNTS},
+        seconds=_seconds(own),
+        policy=_policy(_below(arrays, "policy")) if own.flag("has_policy") else None,
         memory=memory,
         best=best,
-        completion=CompletionCounts(*values["completion"]),
+        completion=CompletionCounts(*check_plain([int(count) for count in completion])),
         elite=elite,
         queue=queue,
         last=last,
     )
     return TrackState(snapshot, front, parts)
+
+
+def _policy(arrays: Arrays) -> Arrays:
+    """The learnt values of a policy, whose shapes the policy checks."""
+    for name, array in arrays.items():
+        if not np.isfinite(array).all():
+            raise ValueError(f"`{name}` of a policy must be finite")
+    return arrays
 
 
 def _scored(arrays: Arrays, name: str, library: Library) -> Scored | None:

@@ -13,7 +13,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from symseed import files
-from symseed.errors import DataError
+from symseed.errors import MALFORMED, DataError
 from symseed.language import Library
 from symseed.portfolio import PortfolioSettings, PortfolioState, states
 from symseed.version import version
@@ -75,7 +75,7 @@ class Checkpoints:
             if files.digest(content) != manifest["sha256"]:
                 raise ValueError("its hash differs from that in the manifest")
             return states.unpack(load(content), manifest["state"], library, settings)
-        except (OSError, ValueError, KeyError, TypeError, AssertionError, SafetensorError) as error:
+        except (OSError, SafetensorError, *MALFORMED) as error:
             self._warn_of(name, error)
             return None
 
@@ -85,9 +85,9 @@ class Checkpoints:
         if not os.path.lexists(path):
             return None
         try:
-            manifest: dict[str, Any] = json.loads(files.read(path, _MOST_MANIFEST))
+            manifest: dict[str, Any] = files.json_value(files.read(path, _MOST_MANIFEST))
             kind = (manifest["schema"], manifest["version"], manifest["settings"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, *MALFORMED) as error:
             self._warn_of(name, error)
             return None
         if kind[:2] != (SCHEMA, version()):

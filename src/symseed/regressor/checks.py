@@ -6,7 +6,7 @@ import math
 import numbers
 from typing import Any
 
-from symseed.errors import SettingsError
+from symseed.errors import SettingsError, cut
 
 
 def checked(value: Any, name: str, kind: type | tuple[type, ...], what: str) -> Any:
@@ -16,7 +16,7 @@ def checked(value: Any, name: str, kind: type | tuple[type, ...], what: str) -> 
         SettingsError: naming the setting, with `what` it must be.
     """
     if not isinstance(value, kind):
-        raise SettingsError(f"`{name}` must be {what}, but it is {value!r}.")
+        raise SettingsError(f"`{name}` must be {what}, but it is {cut(value)}.")
     return value
 
 
@@ -28,7 +28,7 @@ def whole(value: Any, name: str, least: float) -> int:
     """
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
         bound = "" if math.isinf(least) else f" of at least {int(least)}"
-        raise SettingsError(f"`{name}` must be a whole number{bound}, but it is {value!r}.")
+        raise SettingsError(f"`{name}` must be a whole number{bound}, but it is {cut(value)}.")
     return int(value)
 
 
@@ -39,5 +39,5 @@ def real(value: Any, name: str) -> float:
         SettingsError: naming the setting.
     """
     if not isinstance(value, numbers.Real) or isinstance(value, bool) or math.isnan(value):
-        raise SettingsError(f"`{name}` must be a number, but it is {value!r}.")
+        raise SettingsError(f"`{name}` must be a number, but it is {cut(value)}.")
     return float(value)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from symseed import arithmetic
 from symseed.data import ADDITIVE, Dataset, Noise, NoiseKind
-from symseed.errors import SettingsError, did_you_mean
+from symseed.errors import SettingsError, cut, did_you_mean
 from symseed.export import (
     FORMATS,
     export,
@@ -406,7 +406,7 @@ class EquationFront:
         unknown = next((name for name in columns if name not in cells), None)
         if unknown is not None or not columns:
             raise SettingsError(
-                f"`columns` must be some of {', '.join(TABLE)}, but it is {list(columns)!r}."
+                f"`columns` must be some of {', '.join(TABLE)}, but it is {cut(list(columns))}."
                 f"{did_you_mean(unknown, TABLE) if unknown is not None else ''}"
             )
         kept = self.equations if indices is None else [self.equations[place] for place in indices]
@@ -478,5 +478,5 @@ def check_rule(rule: Any) -> None:
     """Refuse an unknown rule."""
     if rule not in RULES:
         raise SettingsError(
-            f"`model_selection` must be one of {', '.join(RULES)}, but it is {rule!r}.{did_you_mean(rule, RULES)}"
+            f"`model_selection` must be one of {', '.join(RULES)}, but it is {cut(rule)}.{did_you_mean(rule, RULES)}"
         )

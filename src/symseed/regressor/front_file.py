@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from symseed import files
-from symseed.errors import DataError
+from symseed.errors import MALFORMED, DataError
 from symseed.export import from_text, to_text
 from symseed.language import Expression, Library
 from symseed.portfolio import Formula
@@ -71,7 +71,7 @@ def read(file: Path, library_of: Callable[[list[str]], Library]) -> tuple[Equati
             raise ValueError("it has no formula")
         library = library_of([row["Equation"] for row in rows])
         return tuple(_equation(row, library) for row in rows)
-    except (OSError, KeyError, TypeError, ValueError, csv.Error) as error:
+    except (OSError, csv.Error, *MALFORMED) as error:
         raise DataError(f"`{file}` must hold a front of formulas, but cannot be read: {error}") from error
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from symseed.errors import SettingsError
+from symseed.errors import SettingsError, cut
 from symseed.language.hints import operator_hint
 from symseed.language.tokens import ALIASES, FAMILIES, OPERATORS, Token, custom
 from symseed.regressor.checks import whole
@@ -22,7 +22,7 @@ def read(given: Any, argument: str, arity: int) -> tuple[Token, ...]:
     if given is None:
         return ()
     if isinstance(given, str) or not isinstance(given, Sequence):
-        raise SettingsError(f"`{argument}` must be a list of names and functions, but it is {given!r}.")
+        raise SettingsError(f"`{argument}` must be a list of names and functions, but it is {cut(given)}.")
     out: dict[str, Token] = {}
     entries = [FAMILIES.get(entry, (entry,)) if isinstance(entry, str) else (entry,) for entry in given]
     for entry in itertools.chain.from_iterable(entries):
@@ -56,7 +56,7 @@ def sizes(given: Any, operators: Sequence[Token]) -> list[Constraint]:
             what = "a whole number" if token.arity == 1 else f"{token.arity} whole numbers"
             raise SettingsError(
                 f"`constraints` of `{name}` must be {what} of tokens, at least 1 or -1 for no limit, but it is "
-                f"{sizes!r}."
+                f"{cut(sizes)}."
             )
         out.append(ArgumentSizes(token.name, tuple(int(size) for size in each)))
     return out
@@ -77,7 +77,7 @@ def _mapping(given: Any, name: str) -> Mapping[Any, Any]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        raise SettingsError(f"`{name}` must be a mapping from names of operators, but it is {given!r}.")
+        raise SettingsError(f"`{name}` must be a mapping from names of operators, but it is {cut(given)}.")
     return given
 
 

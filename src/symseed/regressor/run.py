@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from symseed import files
-from symseed.errors import DataError, SettingsError
+from symseed.errors import MALFORMED, DataError, SettingsError
 from symseed.language import Expression, Library
 from symseed.regressor import front_file, run_config
 from symseed.regressor.checkpoints import Checkpoints
@@ -112,7 +112,7 @@ class Run:
             settings = run_config.settings_of(content["settings"], changes, is_to_search=is_to_search)
             seed = int(content["seed"])
             return cls(folder, settings, data.with_test(settings.test_size, seed), seed, content["known"])
-        except (KeyError, TypeError, ValueError) as error:
+        except MALFORMED as error:
             if isinstance(error, (DataError, SettingsError)):
                 raise
             raise DataError(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from symseed import files
-from symseed.errors import DataError, SettingsError
+from symseed.errors import DataError, SettingsError, cut
+from symseed.fields import Fields
 from symseed.regressor import settings_text
 from symseed.regressor.checkpoints import SCHEMA
 from symseed.regressor.run_log import now
@@ -51,10 +52,52 @@ def read(path: Path) -> dict[str, Any]:
         ) from error
     if content.get("schema") != SCHEMA:
         raise DataError(
-            f"`{path}` must have version {SCHEMA} of the format of runs, but it has {content.get('schema')!r}. Use the "
-            f"symseed that made it ({content.get('version', 'unknown')})."
+            f"`{path}` must have version {SCHEMA} of the format of runs, but it has {cut(content.get('schema'))}. "
+            f"Use the symseed that made it ({content.get('version', 'unknown')})."
         )
+    try:
+        _check(Fields(content, "it"))
+    except ValueError as error:
+        raise DataError(
+            f"`{path}` must have every key of a run, but it was changed or damaged: {error}. Restore the file, or "
+            "start a new fit."
+        ) from error
     return content
+
+
+def _check(values: Fields) -> None:
+    """Check the types of all values but the settings, which have checks of their own.
+
+    Raises:
+        ValueError: if one is missing, or of another type.
+    """
+    values.integer("seed", most=2**32 - 1)
+    values.fields("settings")
+    data = values.fields("data")
+    for name in ("source", "sha256"):
+        data.text(name)
+    for name in ("has_labels", "is_multiple"):
+        data.flag(name)
+    data.integer("rows", least=1)
+    columns, targets = len(data.texts("names")), len(data.texts("targets"))
+    if not targets:
+        raise ValueError("`targets` must name a target")
+    known, units = values.values.get("known"), data.values.get("units")
+    if not _are_lists(known) or len(known) != targets:
+        raise ValueError("`known` must be a list of formulas for each target")
+    if not _are_lists(units) or [len(part) for part in units] not in ([], [columns, targets]):
+        raise ValueError("`units` must have a unit for each column and each target")
+    for pair in data.values.get("categories", []):
+        is_pair = isinstance(pair, list) and len(pair) == 2
+        if not is_pair or not isinstance(pair[0], str) or not _are_lists([pair[1]]):
+            raise ValueError("`categories` must have a column and its values, each a text")
+
+
+def _are_lists(value: Any) -> TypeGuard[list[list[str]]]:
+    """Whether a value is a list of lists of texts."""
+    return isinstance(value, list) and all(
+        isinstance(part, list) and all(isinstance(text, str) for text in part) for part in value
+    )
 
 
 def settings_of(given: Mapping[str, Any], changes: Mapping[str, Any], *, is_to_search: bool) -> Settings:

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from symseed import files
 from symseed.arrays import Floats
 from symseed.data import Dataset, InputErrors, Noise
 from symseed.data.noise import weighed
-from symseed.errors import DataError, SettingsError
+from symseed.errors import MALFORMED, DataError, SettingsError, cut
 from symseed.language import Categories, Expression
 from symseed.scoring.residuals import remarks
 from symseed.scoring.uncertainty import MOST_SAMPLES
@@ -136,7 +137,7 @@ class RunData:
         targets = [y_units] * len(self.targets) if isinstance(y_units, str) or not self.is_multiple else y_units
         if not isinstance(targets, Sequence) or len(targets) != len(self.targets):
             raise SettingsError(
-                f"`y_units` must have a unit for each of {len(self.targets)} targets, but is {y_units!r}."
+                f"`y_units` must have a unit for each of {len(self.targets)} targets, but is {cut(y_units)}."
             )
         return replace(self, units=RunUnits.of(self.names, self.targets, X_units or {}, targets))
 
@@ -248,8 +249,8 @@ class RunData:
                 f"`{path}` must hold the data that the run began with, but it holds others. Restore the file, or start "
                 "a new fit."
             )
-        arrays: dict[str, npt.NDArray[Any]] = load(content)
         names, targets = tuple(described["names"]), tuple(described["targets"])
+        arrays = _arrays(path, content, int(described["rows"]), len(names), len(targets))
         return cls(
             arrays["X"],
             arrays["y"],
@@ -265,6 +266,23 @@ class RunData:
             y_errors=arrays.get("y_errors"),
             X_errors=arrays.get("X_errors"),
         )
+
+
+def _arrays(path: Path, content: bytes, rows: int, columns: int, targets: int) -> dict[str, npt.NDArray[Any]]:
+    """The numbers of a file, with the shapes and the type that its description says."""
+    shapes = {"X": (rows, columns), "y": (rows, targets), "weights": (rows,)}
+    may_have = {"y_errors": (rows, targets), "X_errors": (rows, columns)}
+    try:
+        arrays: dict[str, npt.NDArray[Any]] = load(content)
+        for name, shape in (shapes | may_have).items():
+            if name in arrays or name in shapes:
+                array = arrays[name]
+                if array.shape != shape or array.dtype != np.float64 or not np.isfinite(array).all():
+                    raise ValueError(f"`{name}` must be finite numbers of shape {shape}")
+        checked_weights(arrays["weights"], "`weights`")
+    except (SafetensorError, *MALFORMED) as error:
+        raise DataError(f"`{path}` must hold the data of the run, but it was changed or damaged: {error}.") from error
+    return arrays
 
 
 def categories_of(described: Mapping[str, Any]) -> tuple[Categories, ...]:

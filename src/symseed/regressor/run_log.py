@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
 import platform
 import time
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from symseed import files
 from symseed.data import ADDITIVE, Noise
-from symseed.errors import DataError
+from symseed.errors import MALFORMED, DataError
 from symseed.export import to_text
+from symseed.fields import Fields
 from symseed.portfolio import Moment, TrackLearning
 from symseed.regressor.front import EquationFront
 from symseed.regressor.target import Progress
@@ -23,6 +26,7 @@ from symseed.structure import Finding
 from symseed.version import version
 
 FILE = "events.jsonl"
+_Event = TypeVar("_Event")
 
 _MOST_BYTES = 2**28
 """Most bytes of a log that are read: a long run of many columns writes some megabytes."""
@@ -161,26 +165,12 @@ class RunLog:
 
     def history(self, output: int) -> list[Moment]:
         """Return how the selected formula of a target changed."""
-        return [
-            Moment(
-                seconds=float(event["seconds"]),
-                charged=int(event["charged"]),
-                loss=math.inf if event["loss"] is None else float(event["loss"]),
-                formula=str(event["formula"]),
-                found_by=None if event.get("found_by") is None else Part(event["found_by"]),
-                learning=tuple(map(_from_values, event.get("learning", ()))),
-            )
-            for event in self.events
-            if event.get("event") == "turn" and event.get("output") == output
-        ]
+        return [moment for at, moment in self._events_of("turn", _moment) if at == output]
 
     def structure(self, output: int) -> tuple[Finding, ...]:
         """Return what evidence says of the structure of the data of a target; empty if it was not sought."""
-        found = [event for event in self.events if event.get("event") == "structure" and event.get("output") == output]
-        return tuple(
-            Finding(str(finding["target"]), tuple(map(str, finding["columns"])), float(finding["gain"]))
-            for finding in (found[-1]["findings"] if found else ())
-        )
+        found = [findings for at, findings in self._events_of("structure", _findings) if at == output]
+        return found[-1] if found else ()
 
     def noises(self) -> dict[int, Noise]:
         """Return the noise of each target, which is known before the search ends."""
@@ -189,38 +179,61 @@ class RunLog:
         }
 
     def ends(self) -> dict[int, End]:
-        """Return the last end of each target's search; a search that was killed has no end.
+        """Return the last end of each target's search; a search that was killed has no end."""
+        return dict(self._events_of("found", _end))
 
-        Raises:
-            DataError: if a reason is unknown.
-        """
-        return {event["output"]: self._end(event) for event in self.events if event.get("event") == "found"}
+    def _events_of(self, kind: str, read: Callable[[Fields], _Event]) -> list[tuple[int, _Event]]:
+        """The target and the content of each event of a kind; a warning names events that are damaged."""
+        out = []
+        for event in self.events:
+            if event.get("event") == kind:
+                try:
+                    values = Fields(event, f"an event `{kind}`")
+                    out.append((values.integer("output"), read(values)))
+                except MALFORMED as error:
+                    warnings.warn(
+                        f"`{self._path}` is damaged, and one event is left out: {error}.", RuntimeWarning, stacklevel=2
+                    )
+        return out
 
-    def _end(self, event: Mapping[str, Any]) -> End:
-        try:
-            reason = StopReason(event["reason"])
-        except ValueError:
-            known = ", ".join(reason.value for reason in StopReason)
-            raise DataError(
-                f"`{self._path}` must say why a search ended ({known}), but it says {event['reason']!r}."
-            ) from None
-        rows = event.get("rows")
-        return End(
-            reason,
-            None if rows is None else int(rows),
-            float(event.get("rounding", 0.0)),
-            bool(event["is_final"]),
-            Noise.of_values(event["noise"]) if "noise" in event else ADDITIVE,
-        )
+
+def _moment(event: Fields) -> Moment:
+    return Moment(
+        seconds=event.number("seconds"),
+        charged=event.integer("charged"),
+        loss=event.number("loss") if event.has("loss") else math.inf,
+        formula=event.text("formula"),
+        found_by=Part(event.text("found_by")) if event.has("found_by") else None,
+        learning=tuple(map(_learning, event.several("learning"))) if event.has("learning") else (),
+    )
+
+
+def _findings(event: Fields) -> tuple[Finding, ...]:
+    found = [(one.text("target"), one.texts("columns"), one.number("gain")) for one in event.several("findings")]
+    if not all(columns for _, columns, _ in found):
+        raise ValueError("`columns` of a finding must not be empty")
+    return tuple(Finding(*one) for one in found)
+
+
+def _end(event: Fields) -> End:
+    return End(
+        StopReason(event.text("reason")),
+        event.integer("rows") if event.has("rows") else None,
+        event.number("rounding") if event.has("rounding") else 0.0,
+        event.flag("is_final"),
+        Noise.of_values(event.fields("noise").values) if event.has("noise") else ADDITIVE,
+    )
 
 
 def _in_order(content: bytes) -> list[dict[str, Any]]:
     """The events of a log; the last one of each turn."""
-    out: dict[Any, dict[str, Any]] = {}
+    out: dict[tuple[str, str, str], dict[str, Any]] = {}
     for place, event in enumerate(files.read_lines(content)):
         if isinstance(event, dict):
             kind = event.get("event")
-            key = (kind, event.get("output"), event.get("turn")) if kind == "turn" else (kind, place, None)
+            # A damaged event may have any values here; as texts they are keys all the same.
+            turn = (str(event.get("output")), str(event.get("turn")))
+            key = ("turn", *turn) if kind == "turn" else (str(place), "", "")
             out.pop(key, None)
             out[key] = event
     return list(out.values())
@@ -231,17 +244,19 @@ def _to_values(entry: TrackLearning) -> dict[str, Any]:
     return {"track": entry.track, "rounds": entry.rounds, **asdict(entry.learning)}
 
 
-def _from_values(values: Mapping[str, Any]) -> TrackLearning:
-    sampled, evolved = (
-        None if values[name] is None else Batch(**{key: _number(value) for key, value in values[name].items()})
-        for name in ("sampled", "evolved")
-    )
-    learning = Learning(sampled, evolved, values["entropy"], values["loss"])
-    return TrackLearning(int(values["track"]), int(values["rounds"]), learning)
+def _learning(values: Fields) -> TrackLearning:
+    sampled, evolved = (_batch(values.fields(name)) if values.has(name) else None for name in ("sampled", "evolved"))
+    entropy, loss = (values.number(name) if values.has(name) else None for name in ("entropy", "loss"))
+    return TrackLearning(values.integer("track"), values.integer("rounds"), Learning(sampled, evolved, entropy, loss))
 
 
-def _number(value: Any) -> Any:
-    return math.nan if value is None else value
+def _batch(values: Fields) -> Batch:
+    numbers = {
+        one.name: values.number(one.name) if values.has(one.name) else math.nan
+        for one in dataclasses.fields(Batch)
+        if one.name != "count"
+    }
+    return Batch(count=values.integer("count"), **numbers)
 
 
 def now() -> str:

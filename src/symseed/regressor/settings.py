@@ -13,7 +13,7 @@ import numpy as np
 
 from symseed import methods
 from symseed.data import Loss, NoiseKind
-from symseed.errors import SettingsError, did_you_mean
+from symseed.errors import SettingsError, cut, did_you_mean
 from symseed.language import Categories, Template, Token
 from symseed.methods import Method
 from symseed.portfolio.settings import PortfolioSettings
@@ -161,7 +161,7 @@ class Settings:
 
     def _callback(self) -> Callback | None:
         if self.callback is not None and not callable(self.callback):
-            raise SettingsError(f"`callback` must be a function of the progress, but it is {self.callback!r}.")
+            raise SettingsError(f"`callback` must be a function of the progress, but it is {cut(self.callback)}.")
         return self.callback
 
 
@@ -210,7 +210,7 @@ class Plan:
             setting = "loss" if self.noise is None else "noise"
             raise SettingsError(
                 f"Standard errors (`y_err`, `X_err`) say what the noise is, and so does `{setting}`, which is "
-                f"{getattr(self.given, setting)!r}. Leave one of them out."
+                f"{cut(getattr(self.given, setting))}. Leave one of them out."
             )
 
     @property
@@ -272,7 +272,7 @@ def _check_seed(value: Any) -> None:
     if not (value is None or is_seed or value is np.random or isinstance(value, np.random.RandomState)):
         raise SettingsError(
             f"`random_state` must be None, a whole number from 0 to {2**32 - 1:,}, or a numpy RandomState, but it is "
-            f"{value!r}."
+            f"{cut(value)}."
         )
 
 
@@ -282,7 +282,7 @@ def _check_test_size(value: Any, *, is_warm: bool) -> None:
     is_count = isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= 1
     if not is_count and not (isinstance(value, numbers.Real) and 0.0 < float(value) < 1.0):
         raise SettingsError(
-            f"`test_size` must be a share of the rows between 0 and 1, or a number of rows, but it is {value!r}."
+            f"`test_size` must be a share of the rows between 0 and 1, or a number of rows, but it is {cut(value)}."
         )
     if is_warm:
         raise SettingsError(
@@ -300,7 +300,7 @@ def _guesses(given: Any) -> tuple[tuple[str, ...], ...]:
         if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
             raise SettingsError(
                 "`guesses` must be a list of formulas as texts, such as ['const * x1 + x2'], or a list of such lists, "
-                f"one for each target, but it is {given!r}."
+                f"one for each target, but it is {cut(given)}."
             )
     return tuple(tuple(texts) for texts in lists)
 
@@ -310,19 +310,19 @@ def _noise(given: Any, loss: Any) -> NoiseKind | None:
     if not isinstance(given, str) or given not in _NOISES:
         near = did_you_mean(given, _NOISES) if isinstance(given, str) else ""
         raise SettingsError(
-            f"`noise` must be one of {', '.join(_NOISES)}, but it is {given!r}.{near} Give standard errors of y to fit,"
-            " as y_err."
+            f"`noise` must be one of {', '.join(_NOISES)}, but it is {cut(given)}.{near} Give standard errors of y to "
+            "fit, as y_err."
         )
     kind = None if given == "auto" else NoiseKind(given)
     if kind not in (None, NoiseKind.ADDITIVE) and _loss(loss) is not None:
         raise SettingsError(
-            f"`noise` {given!r} needs squared errors, but `loss` is {loss!r}, which has weights of its own. Leave one "
-            "of them out."
+            f"`noise` {cut(given)} needs squared errors, but `loss` is {cut(loss)}, which has weights of its own. "
+            "Leave one of them out."
         )
     return kind
 
 
 def _loss(given: Any) -> Loss | None:
     if not isinstance(given, str) and not callable(given):
-        raise SettingsError(f"`loss` must be a name or a function of y and prediction, but it is {given!r}.")
+        raise SettingsError(f"`loss` must be a name or a function of y and prediction, but it is {cut(given)}.")
     return Loss.of(given)

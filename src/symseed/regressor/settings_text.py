@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from symseed import files
-from symseed.errors import SettingsError
+from symseed.errors import SettingsError, cut
 from symseed.regressor.settings import NAMES, Settings, suggestion
 from symseed.search import changes as method_changes
 
@@ -83,7 +83,7 @@ def read_file(path: str) -> dict[str, Any]:
         ) from error
     settings = content.get("settings", content)
     if not isinstance(settings, dict):
-        raise SettingsError(f"`{path}` must hold settings, but `settings` in it is {settings!r}.")
+        raise SettingsError(f"`{path}` must hold settings, but `settings` in it is {cut(settings)}.")
     for name in settings:
         if name not in NAMES:
             raise SettingsError(f"`{path}` has `{name}`, which is not a setting.{suggestion(name)}")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from symseed.errors import DataError, SettingsError
+from symseed.errors import MALFORMED, SettingsError
 from symseed.regressor import front_file, run_config, settings_text
 from symseed.regressor.front import Equation, EquationFront
 from symseed.regressor.prepare import library_of_texts
@@ -60,7 +60,7 @@ def summary(folder: Path) -> RunSummary:
         ends = RunLog(folder).ends()
         state = _state([ends.get(output) for output in range(len(names))])
         chosen, problem = _chosen(folder, content, len(names), ends)
-    except (DataError, OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except (OSError, *MALFORMED) as error:
         return RunSummary(folder, RunState.DAMAGED, problem=str(error))
     targets = tuple(TargetSummary(name, equation) for name, equation in zip(names, chosen, strict=True))
     return RunSummary(folder, state, str(content.get("created", "")), str(described["source"]), targets, problem)

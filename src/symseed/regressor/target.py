@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from symseed.errors import MALFORMED
 from symseed.export import to_text
 from symseed.language import Expression, Library
-from symseed.portfolio import Activity, Backfitting, Portfolio, PortfolioState, Stage, Turn
+from symseed.portfolio import Activity, Backfitting, Portfolio, PortfolioSettings, PortfolioState, Stage, Turn
 from symseed.regressor import threads
 from symseed.regressor.front import EquationFront
 from symseed.regressor.prepare import Prepared
@@ -82,29 +84,46 @@ class TargetSearch:
             seconds -= self._restorer.reserve(seconds)
         settings = self._prepared.settings_for(is_at_once=is_at_once)
         budget = Budget(plan.max_evals, seconds)
-        workers = threads.count(plan.jobs, len(self._prepared.data), constants=plan.settings.constants)
-        task = self._prepared.template_task(settings, workers)
-        if task is None:
-            self._portfolio = Portfolio(
-                self._prepared.library,
-                self._prepared.scaled,
-                settings,
-                seed=self._prepared.seed,
-                budget=budget,
-                patience=plan.patience,
-                known=self._known,
-                threads=workers,
-                begin=begin,
-                tell=self._tell,
-                units=self._prepared.units,
+        try:
+            self._portfolio = self._made(settings, budget, begin)
+        except MALFORMED as error:
+            if begin is None:
+                raise
+            warnings.warn(
+                f"The checkpoint of `{self._name}` is damaged ({error}). The search begins again; the answer is the "
+                "same.",
+                RuntimeWarning,
+                stacklevel=2,
             )
-        else:
-            self._portfolio = Backfitting(task, budget=budget, known=self._known, begin=begin, tell=self._tell)
+            self._portfolio = self._made(settings, budget, None)
         reason = self._followed(self._portfolio, is_at_once=is_at_once)
         if reason in (StopReason.EARLY_STOP, StopReason.CALLBACK):
             self._portfolio.finish()
         self._portfolio.begins(Stage.JUDGING)
         return self._restorer.front(self._portfolio, reason, self._is_late)
+
+    def _made(
+        self, settings: PortfolioSettings, budget: Budget, begin: PortfolioState | None
+    ) -> Portfolio | Backfitting:
+        """The search, prepared."""
+        plan = self._prepared.plan
+        workers = threads.count(plan.jobs, len(self._prepared.data), constants=plan.settings.constants)
+        task = self._prepared.template_task(settings, workers)
+        if task is not None:
+            return Backfitting(task, budget=budget, known=self._known, begin=begin, tell=self._tell)
+        return Portfolio(
+            self._prepared.library,
+            self._prepared.scaled,
+            settings,
+            seed=self._prepared.seed,
+            budget=budget,
+            patience=plan.patience,
+            known=self._known,
+            threads=workers,
+            begin=begin,
+            tell=self._tell,
+            units=self._prepared.units,
+        )
 
     def so_far(self) -> EquationFront | None:
         """Return the front that an interrupted search has found; None if there is no formula."""

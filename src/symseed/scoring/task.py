@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -18,7 +19,10 @@ from symseed.language.expression import Expression
 from symseed.language.library import Library
 from symseed.language.population import Population
 
-_SCORES = ("reward", "solved", "failure", "position", "computed")
+_SCORES: Mapping[str, type] = MappingProxyType(
+    {"reward": np.float64, "solved": np.bool_, "failure": np.uint8, "position": np.int32, "computed": np.bool_}
+)
+"""The scores of a row, and their types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +89,18 @@ class Scored:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]], library: Library) -> Scored:
-        """Check and return the scored rows that `to_arrays` packed."""
-        return cls(Population.from_arrays(arrays, library), *(arrays[name] for name in _SCORES))
+        """Check and return the scored rows that `to_arrays` packed.
+
+        Raises:
+            DataError: if an array has another shape or type.
+        """
+        population = Population.from_arrays(arrays, library)
+        for name, kind in _SCORES.items():
+            if arrays[name].shape != (len(population),) or arrays[name].dtype != kind:
+                raise DataError(f"`{name}` must have one value of type {kind.__name__} for each row, but has not.")
+        if np.isnan(arrays["reward"]).any():
+            raise DataError("`reward` must have no NaN, but it has.")
+        return cls(population, *(arrays[name] for name in _SCORES))
 
     def take(self, rows: npt.NDArray[np.intp]) -> Scored:
         """Return some rows."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from symseed.data.backend import Errors
 from symseed.data.dataset import Dataset
+from symseed.errors import SettingsError
 from symseed.language.expression import Expression
 from symseed.language.library import Library
 from symseed.language.parsing import numbers_in
@@ -16,6 +17,8 @@ from symseed.scoring.fitting import FitSettings
 
 _MOST_FITS = 200
 """Most fits of a formula, each of 100 iterations, because redundant constants need thousands: chosen by hand."""
+_MOST_CONSTANTS = 200
+"""Most constants of a formula, whose fit takes time by the square of their number: chosen by hand."""
 
 
 def read(formulas: Sequence[str], names: Sequence[str]) -> list[Expression]:
@@ -23,10 +26,18 @@ def read(formulas: Sequence[str], names: Sequence[str]) -> list[Expression]:
 
     Raises:
         ParseError: if a text is no formula.
+        SettingsError: if one has too many constants.
     """
     numbers = dict.fromkeys(number for formula in formulas for number in numbers_in(formula))
     library = Library.of([*OPERATORS, *numbers], names, constants=True)
-    return [Expression.parse(formula, library) for formula in formulas]
+    out = [Expression.parse(formula, library) for formula in formulas]
+    constants = max((len(expression.constant_places) for expression in out), default=0)
+    if constants > _MOST_CONSTANTS:
+        raise SettingsError(
+            f"A formula must have at most {_MOST_CONSTANTS} constants to fit, but one has {constants:,}. Write numbers "
+            "in their place, which stay fixed."
+        )
+    return out
 
 
 def fitted(expressions: Sequence[Expression], dataset: Dataset, restarts: int) -> tuple[Population, Errors]:

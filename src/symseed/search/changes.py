@@ -16,7 +16,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from symseed.completion.completer import CompletionSettings
-from symseed.errors import SettingsError, did_you_mean
+from symseed.errors import SettingsError, cut, did_you_mean
 from symseed.search.evolution import EvolutionSettings
 from symseed.search.policy import PolicySettings
 from symseed.search.search import SearchSettings
@@ -141,11 +141,11 @@ def _switched(settings: SearchSettings, name: str, value: Any) -> Any:
     current = getattr(settings, name)
     if name == "trainer":
         if value not in TRAINERS:
-            raise SettingsError(f"`trainer` must be one of {', '.join(TRAINERS)}, but it is {value!r}.")
+            raise SettingsError(f"`trainer` must be one of {', '.join(TRAINERS)}, but it is {cut(value)}.")
         kind = TRAINERS[value]
         return current if type(current) is kind else kind(entropy=current.entropy)
     if not isinstance(value, bool):
-        raise SettingsError(f"`{name}` must be true or false, but it is {value!r}.")
+        raise SettingsError(f"`{name}` must be true or false, but it is {cut(value)}.")
     return (current or _PARTS[name]()) if value else None
 
 
@@ -191,7 +191,7 @@ def _converted(value: Any, hint: Any, name: str) -> Any:
             return int(value)
         elif kind is float and isinstance(value, numbers.Real):
             return float(value)
-    raise SettingsError(f"`{name}` must be {' or '.join(map(_described, kinds))}, but it is {value!r}.")
+    raise SettingsError(f"`{name}` must be {' or '.join(map(_described, kinds))}, but it is {cut(value)}.")
 
 
 def _described(kind: Any) -> str:

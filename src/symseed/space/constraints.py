@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from symseed import _core
-from symseed.errors import SettingsError, SpaceError, check_at_least
+from symseed.errors import SettingsError, SpaceError, check_at_least, cut
 from symseed.language.library import Library
 from symseed.language.tokens import ALIASES, OPERATORS, TokenKind
 from symseed.space import dimensions as units
@@ -289,7 +289,7 @@ class Dimensions:
         elif isinstance(X_units, str) or not isinstance(X_units, Sequence) or len(X_units) != len(names):
             raise SettingsError(
                 f"`X_units` must be a list with a unit for each of the {len(names)} variables ({', '.join(names)}), "
-                f"None for a pure number, or a mapping by name, but it is {X_units!r}."
+                f"None for a pure number, or a mapping by name, but it is {cut(X_units)}."
             )
         else:
             listed = list(X_units)

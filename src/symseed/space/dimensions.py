@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from symseed.errors import SettingsError, did_you_mean
+from symseed.errors import SettingsError, cut, did_you_mean
 
 BASES = ("m", "kg", "s", "A", "K", "mol", "cd")
 """The SI's base dimensions: length, mass, time, current, temperature, amount, luminous intensity."""
@@ -86,7 +86,7 @@ def dimension(unit: UnitLike, quantity: str) -> Dimension:
     if not isinstance(unit, Iterable) or len(unit) != len(BASES):
         raise SettingsError(
             f"The unit of `{quantity}` must be a text such as 'm/s', None for a pure number, or {len(BASES)} exponents "
-            f"of {', '.join(BASES)}, but it is {unit!r}."
+            f"of {', '.join(BASES)}, but it is {cut(unit)}."
         )
     exponents = [_exponent(value, repr(unit), quantity) for value in unit]
     return _checked(Dimension.of(dict(zip(BASES, exponents, strict=True))), repr(unit), quantity)
@@ -144,14 +144,16 @@ def _exponent(value: float | Fraction | str, text: str, quantity: str) -> Fracti
     try:
         exact = Fraction(value)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
-        raise SettingsError(f"The exponent {value!r} in the unit {text!r} of `{quantity}` must be a number.") from None
+        raise SettingsError(
+            f"The exponent {cut(value)} in the unit {cut(text)} of `{quantity}` must be a number."
+        ) from None
     if abs(exact) > MOST:
-        raise SettingsError(f"Exponents of a unit must be at most {MOST}, but {text!r} of `{quantity}` has {value}.")
+        raise SettingsError(f"Exponents of a unit must be at most {MOST}, but {cut(text)} of `{quantity}` has {value}.")
     found = exact.limit_denominator(LARGEST_ROOT)
     if abs(found - exact) > Fraction(1, 1000):
         raise SettingsError(
             f"Exponents of a unit must be fractions with a denominator of at most {LARGEST_ROOT}, but the unit "
-            f"{text!r} of `{quantity}` has {value}. Write, for example, m^(1/3)."
+            f"{cut(text)} of `{quantity}` has {value}. Write, for example, m^(1/3)."
         )
     return found
 
@@ -161,7 +163,7 @@ def _checked(found: Dimension, text: str, quantity: str) -> Dimension:
         if abs(exponent) > MOST or exponent.denominator > LARGEST_ROOT:
             raise SettingsError(
                 f"Exponents of a unit must be at most {MOST}, with a denominator of at most {LARGEST_ROOT}, but the "
-                f"unit {text!r} of `{quantity}` has {base} to the power of {exponent}."
+                f"unit {cut(text)} of `{quantity}` has {base} to the power of {exponent}."
             )
     return found
 
@@ -304,7 +306,7 @@ class _Reader:
                 return _PREFIXED[name[len(prefix) :]]
         meant = did_you_mean(name, ("kJ", "kPa", "mm", "cm", "km", "kg", *reversed(_KNOWN)))
         raise SettingsError(
-            f"`{name}`, in the unit {self._text!r} of `{self._quantity}`, is not a known unit.{meant} "
+            f"`{name}`, in the unit {cut(self._text)} of `{self._quantity}`, is not a known unit.{meant} "
             f"Write [{name}] for a custom base dimension."
         )
 
@@ -320,4 +322,4 @@ class _Reader:
         return found[kind]
 
     def _error(self, what: str) -> SettingsError:
-        return SettingsError(f"The unit {self._text!r} of `{self._quantity}` cannot be read: {what}.")
+        return SettingsError(f"The unit {cut(self._text)} of `{self._quantity}` cannot be read: {what}.")

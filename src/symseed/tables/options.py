@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from symseed.errors import SettingsError
+from symseed.errors import SettingsError, cut
 from symseed.tables.columns import Reading
 from symseed.tables.dates import DateOrder
 
@@ -43,14 +43,14 @@ class TableOptions:
         separator = None if self.separator is None else _SEPARATORS.get(self.separator, self.separator)
         if separator is not None and (len(separator) != 1 or separator in '"\r\n' or separator.isalnum()):
             raise SettingsError(
-                f"`separator` must be one character, tab or blanks, but it is {self.separator!r}. Leave it out to have "
-                "it found."
+                f"`separator` must be one character, tab or blanks, but it is {cut(self.separator)}. Leave it out to "
+                "have it found."
             )
         decimal = None if self.decimal is None else _DECIMALS.get(self.decimal, self.decimal)
         if decimal not in (None, ".", ","):
-            raise SettingsError(f"`decimal` must be `.` or `,`, but it is {self.decimal!r}.")
+            raise SettingsError(f"`decimal` must be `.` or `,`, but it is {cut(self.decimal)}.")
         if self.dates not in DATES:
-            raise SettingsError(f"`dates` must be one of {', '.join(DATES)}, but it is {self.dates!r}.")
+            raise SettingsError(f"`dates` must be one of {', '.join(DATES)}, but it is {cut(self.dates)}.")
         return replace(self, separator=separator, decimal=decimal)
 
     def reading(self, decimal: str | None) -> Reading:
