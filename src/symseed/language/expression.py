@@ -176,7 +176,7 @@ class Expression:
         return values
 
     def _values(self, table: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Values at finite rows; a block that fails is halved until the failing rows stand alone."""
+        """Values at finite rows; NaN at those where a token's value is not finite."""
         zeros, ones = np.zeros(len(table)), np.ones(len(table))
         prediction, failure, _ = _core.predictions(
             self.library.vocabulary,
@@ -189,8 +189,27 @@ class Expression:
         )
         if not failure[0] or len(table) == 1:
             return np.asarray(prediction[0])
+        if all(token.function is None for token in self.tokens):
+            return self._stepwise(table)
+        # Rows at which a function of the user's own fails stand alone in the end.
         middle = len(table) // 2
         return np.concatenate([self._values(table[:middle]), self._values(table[middle:])])
+
+    def _stepwise(self, table: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The same values one token after another, in a time that does not depend on the number of rows that fail."""
+        is_good = np.ones(len(table), dtype=np.bool_)
+        stack: list[npt.NDArray[np.float64]] = []
+        for token, number in zip(reversed(self.tokens), reversed(self.constants), strict=True):
+            if token.kind is TokenKind.VARIABLE:
+                stack.append(np.ascontiguousarray(table[:, token.column]))
+            elif token.arity == 0:
+                stack.append(np.full(len(table), number if token.kind is TokenKind.CONSTANT else token.value))
+            else:
+                first = stack.pop()
+                value = _core.elementwise(token.code, first, stack.pop() if token.arity == 2 else first)
+                is_good &= np.isfinite(value)
+                stack.append(np.where(is_good, value, 1.0))  # 1: any number; the row is NaN in the end
+        return np.where(is_good, stack[0], np.nan)
 
 
 def written_name(token: Token, reserved: Collection[str] = ()) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -75,6 +76,7 @@ class Run:
         """
         if not isinstance(settings.random_state, (int, np.integer)):
             settings = replace(settings, random_state=None)  # the generator has changed since; the seed decides
+        folder: Path | None = None
         try:
             folder = _new_folder(parent)
             run = cls(folder, settings, data, seed, known)
@@ -84,7 +86,9 @@ class Run:
             files.replace(folder / run_config.FILE, run_config.to_text(settings, seed, known, described).encode())
             (folder / _CHECKPOINT).mkdir()
             run.log.open("begin")
-        except OSError as error:
+        except (OSError, ValueError) as error:  # a ValueError: the name has a character that no name may have
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
             raise SettingsError(
                 f"`output_directory` must be a folder that can be written to, but `{parent}` is not: {error}. Choose "
                 "another, or None to keep everything in memory."

@@ -17,7 +17,7 @@ from symseed import files
 from symseed.arrays import Floats
 from symseed.data import Dataset, InputErrors, Noise
 from symseed.data.noise import weighed
-from symseed.errors import MALFORMED, DataError, SettingsError, cut
+from symseed.errors import MALFORMED, DataError, SettingsError, cut, shown
 from symseed.language import Categories, Expression
 from symseed.scoring.residuals import remarks
 from symseed.scoring.uncertainty import MOST_SAMPLES
@@ -28,6 +28,8 @@ from symseed.tables.report import TableReport
 
 _MOST_HEADER = 2**20
 """Most bytes of a safetensors file besides its numbers: far above the usual size, chosen by hand."""
+_LEAST_TARGET = 1e-312
+"""Size of numbers below which float64 keeps fewer than four digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,19 @@ class RunData:
     """The columns that were given as categories; X has a column of 0 and 1 for each value."""
 
     def __post_init__(self) -> None:
-        """Make the arrays, which belong to the run, read-only: a dataset then shares them instead of copying them."""
+        """Check the targets, and make the arrays, which belong to the run, read-only: a dataset then shares them.
+
+        Raises:
+            DataError: if there is no target, or one has too small numbers.
+        """
+        if self.y.shape[1] == 0:
+            raise DataError("`y` must have at least one column, but it has none.")
+        for name, largest in zip(self.targets, np.abs(self.y).max(axis=0, initial=0.0), strict=True):
+            if 0.0 < largest < _LEAST_TARGET:
+                raise DataError(
+                    f"`{shown(name)}` must have larger numbers, but the largest is {largest:g}, of which a computer "
+                    "keeps only some digits. Multiply it by a power of ten."
+                )
         for name in ("X", "y", "weights"):
             array = getattr(self, name).view()
             array.setflags(write=False)

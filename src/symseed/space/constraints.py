@@ -20,6 +20,8 @@ from symseed.space import dimensions as units
 from symseed.space.dimensions import NUMBER, Dimension, UnitLike
 
 Relationship = _core.Relationship
+_NO_LIMIT = 2**31 - 1
+"""The largest limit that the core can hold, far above the number of tokens of any formula."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Limit:
     @property
     def native(self) -> _core.Limit:
         """The rule as the core reads it."""
-        return _core.Limit(self.tokens, self.most)
+        return _core.Limit(self.tokens, min(self.most, _NO_LIMIT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ class Size:
     @property
     def native(self) -> _core.Size:
         """The rule as the core reads it."""
-        return _core.Size(self.operator, self.argument, self.most)
+        return _core.Size(self.operator, self.argument, min(self.most, _NO_LIMIT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ class Nest:
     @property
     def native(self) -> _core.Nest:
         """The rule as the core reads it."""
-        return _core.Nest(self.outer, self.inner, self.most)
+        return _core.Nest(self.outer, self.inner, min(self.most, _NO_LIMIT))
 
 
 Rule: TypeAlias = Relation | Limit | Need | Dimensional | Size | Nest
