@@ -159,7 +159,7 @@ def forged_arrays(draw: st.DrawFn, content: bytes) -> bytes:
         del arrays[name]
     else:
         with np.errstate(over="ignore", invalid="ignore"):  # casts to small numbers are part of the damage
-        arrays[name] = np.ascontiguousarray(change(arrays[name]))
+            arrays[name] = np.ascontiguousarray(change(arrays[name]))
     return save(arrays)
 
 
