@@ -27,6 +27,7 @@ rng = np.random.default_rng(0)
 x = rng.uniform(0.2, 2.0, 25)
 X = rng.uniform(0.2, 2.0, (40, 2))
 a, b = X.T
+HIGH = ((x - 1.0) ** 8 + 2.0 * (x - 1.0) ** 3 - 1.0) / ((x - 1.0) ** 6 + x + 1.0)
 
 
 def read(prefix: str, library: Library) -> Row:
@@ -49,6 +50,7 @@ ANSWERS: dict[str, tuple[Library, Floats, Floats, tuple[str, ...], int]] = {
     "log of a cubic": (ONE, x, np.log(x**3 + 2.0 * x**2 + x + 3.0), ("log",), 14),
     "two features with factors": (TWO, X, 1.7 * np.sin(a * b) - 3.1 * np.exp(b) + 0.4, ("sin", "exp"), 14),
     "a rational function": (ONE, x - 1.0, ((x - 1) ** 5 - 3 * (x - 1) ** 3 + 1) / ((x - 1) ** 2 + 1), ("div",), 20),
+    "a rational function of high degree": (ONE, x - 1.0, HIGH, ("div",), 50),
     "a product s (a + b t)": (TWO, X, a * (2.3 + 0.7 * np.cos(b)), ("cos",), 8),
     "one feature": (TWO, X, 3.0 - 0.5 * np.log(a + b), ("log",), 8),
     "a polynomial of two variables": (TWO, X, a**2 * b - 3.0 * b + 1.0, (), 14),

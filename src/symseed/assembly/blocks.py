@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,10 +17,13 @@ from symseed.language import Row
 from symseed.scoring.description import description_lengths
 from symseed.search.budget import in_time
 
-_MOST_ABOVE = 6
-"""Highest degree of a rational function's numerator that is tried: chosen by hand."""
-_MOST_BELOW = 4
-"""Highest degree of a rational function's denominator that is tried: chosen by hand."""
+_PATIENCE = 6
+"""Degrees in a row that explain the data no better, after which no higher one is tried: even and odd functions have
+every second one only. Chosen by hand."""
+_BETTER = 0.5 * math.log(2.0)
+"""Nats a sample by which an error must fall to be better, here by half: it always falls a little. Chosen by hand."""
+_COMPARED = 12
+"""Highest degree of the polynomials by which holes are compared: chosen by hand, a bound on time."""
 
 
 class Blocks:
@@ -40,14 +44,17 @@ class Blocks:
         return self._bench.settings.blocks and self._bench.writer.has("add", "mul")
 
     def polynomials(self, contexts: Sequence[Context]) -> list[Row]:
-        """Polynomials of all degrees in some holes, shortest description first."""
+        """Polynomials of rising degrees in some holes, shortest description first."""
         X = self._bench.inputs
         found: dict[Row, None] = {}
         for context in contexts:
+            progress = _Progress()
             for degree in polynomials.degrees(X.shape[1], len(X)):
                 solved = polynomials.polynomial(self._bench.writer, X, context.desired, context.weight, degree)
                 if solved is not None:
                     found[context.filled(polynomials.written(self._bench.writer, solved[0]))] = None
+                if progress.has_ended(math.inf if solved is None else solved[1]):
+                    break
         # Whole formulas are compared, because the error of a block alone is in the units of its hole.
         parts = list(found)
         if not parts:
@@ -58,7 +65,7 @@ class Blocks:
     def _promising(self, contexts: Sequence[Context]) -> list[Context]:
         """The contexts in which a polynomial of some degree describes the data best."""
         X = self._bench.inputs
-        options = list(polynomials.degrees(X.shape[1], len(X)))
+        options = list(itertools.islice(polynomials.degrees(X.shape[1], len(X)), _COMPARED))
         if not options:
             return []
         exponents = polynomials.monomials(X.shape[1], options[-1])
@@ -80,20 +87,23 @@ class Blocks:
         return [contexts[i] for i in np.argsort(lengths, kind="stable")[: self._bench.settings.promising]]
 
     def rationals(self, context: Context) -> list[tuple[float, Row]]:
-        """Return rational functions in a hole, each with its approximate description length."""
-        X = self._bench.inputs
-        out = []
-        for degree, below in in_time(
-            itertools.product(range(1, _MOST_ABOVE + 1), range(1, _MOST_BELOW + 1)), self._bench.is_late
-        ):
-            solved = polynomials.rational(X, context.desired, context.weight, degree, below)
-            if solved is None or not solved[0].exponents or not solved[1].exponents:
-                continue
-            above, under = (polynomials.written(self._bench.writer, polynomial) for polynomial in solved[:2])
-            part = context.filled(self._bench.writer.apply("div", above, under))
-            terms = len(solved[0].exponents) + len(solved[1].exponents)
-            length = float(self._bench.length(np.float64(solved[2]), np.float64(len(part) + terms)))
-            out.append((length, part))
+        """Return rational functions of rising degrees in a hole, each with its approximate description length."""
+        out: list[tuple[float, Row]] = []
+        data, progress = self._bench.data, _Progress(_BETTER * len(self._bench.data))
+        for pairs in polynomials.rational_degrees(self._bench.inputs.shape[1], len(data)):
+            smallest = math.inf
+            for degree, below in in_time(pairs, self._bench.is_late):
+                solved = polynomials.rational(self._bench.inputs, context.desired, context.weight, degree, below)
+                if solved is None or not solved[0].exponents or not solved[1].exponents:
+                    continue
+                above, under = (polynomials.written(self._bench.writer, polynomial) for polynomial in solved[:2])
+                part = context.filled(self._bench.writer.apply("div", above, under))
+                terms = len(solved[0].exponents) + len(solved[1].exponents)
+                error = np.float64(solved[2])
+                out.append((float(self._bench.length(error, np.float64(len(part) + terms))), part))
+                smallest = min(smallest, float(self._bench.length(error, np.float64(0.0))))
+            if progress.has_ended(smallest):
+                break
         return out
 
     def sums(self) -> list[Row]:
@@ -131,3 +141,19 @@ class Blocks:
                         options.append((writer.apply("div", above, under), shift))
                 return min(options, key=lambda option: len(option[0]))
         return None
+
+
+class _Progress:
+    """The best of blocks of rising degrees, in nats, and how long ago it was."""
+
+    def __init__(self, least: float = 0.0) -> None:
+        """Take the nats that a better block must gain."""
+        self._best, self._least, self._since = math.inf, least, 0
+
+    def has_ended(self, nats: float) -> bool:
+        """Take the next degree; return whether none of the last few was better than one before them."""
+        if nats < self._best - self._least:
+            self._best, self._since = nats, 0
+        else:
+            self._since += 1
+        return self._since >= _PATIENCE

@@ -28,6 +28,8 @@ LARGEST_VALUE = 1e100
 """Largest value that is used: sums of squares of larger values could overflow."""
 MOST_TERMS = 36
 """Most monomials of a polynomial: chosen by hand, a bound on time."""
+_MOST_PER_SAMPLE = 0.8
+"""Most monomials per sample: more would fit rounding. Chosen by hand."""
 _LARGEST_DENOMINATOR = 12
 """Largest denominator of the coefficients of a polynomial that is factorised: chosen by hand."""
 _RELATIVE_ROUNDING = 1e-14
@@ -68,10 +70,26 @@ def design(X: Floats, exponents: Sequence[Exponents]) -> Floats:
 
 def degrees(variables: int, samples: int) -> Iterator[int]:
     """Yield the degrees that the number of samples can determine, smallest first."""
-    for degree in range(1, 13):
-        if math.comb(variables + degree, degree) > min(0.8 * samples, MOST_TERMS):
+    for degree in itertools.count(1):
+        if math.comb(variables + degree, degree) > min(_MOST_PER_SAMPLE * samples, MOST_TERMS):
             return
         yield degree
+
+
+def rational_degrees(variables: int, samples: int) -> Iterator[list[tuple[int, int]]]:
+    """Yield the degrees of numerator and denominator that the samples can determine, by their sum, smallest first."""
+    for total in itertools.count(2):
+        pairs = [(total - below, below) for below in range(1, total)]
+        pairs = [pair for pair in pairs if _are_determined(variables, pair, samples)]
+        if not pairs:
+            return
+        yield pairs
+
+
+def _are_determined(variables: int, pair: tuple[int, int], samples: int) -> bool:
+    """Whether the samples can determine a rational function of two degrees, within a bound on time."""
+    terms = sum(math.comb(variables + degree, degree) for degree in pair)
+    return terms <= min(_MOST_PER_SAMPLE * samples, 2 * MOST_TERMS)
 
 
 def token_cost(writer: Writer, powers: Exponents) -> float:
@@ -311,11 +329,9 @@ def rational(
 
     Coefficients are divided by the one that leaves the cheapest numbers. Returns P, Q and the weighted squared error.
     """
-    variables = X.shape[1]
-    count = math.comb(variables + degree, degree) + math.comb(variables + below, below)
-    if count > min(0.8 * len(desired), 2 * MOST_TERMS):
+    if not _are_determined(X.shape[1], (degree, below), len(desired)):
         return None
-    above_terms, below_terms = monomials(variables, degree), monomials(variables, below)
+    above_terms, below_terms = monomials(X.shape[1], degree), monomials(X.shape[1], below)
     root = np.sqrt(weight / weight.mean())
     upper, lower = design(X, above_terms), design(X, below_terms)
     if not max(np.abs(upper).max(), np.abs(lower).max(), np.abs(desired).max()) < LARGEST_VALUE:
