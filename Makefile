@@ -13,7 +13,7 @@ else
 REPAIR_WHEEL = cp build/wheel/*.whl dist
 endif
 
-.PHONY: help demo test browser lint docs perf surroundings recipe sanitize wheel clean
+.PHONY: help demo test browser lint docs perf surroundings fuzz recipe sanitize wheel clean
 
 help:  ## Say what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -44,6 +44,10 @@ perf: $(VENV)/installed $(VENV)/perf-tools  ## Measure speed beside peers and th
 
 surroundings: $(VENV)/installed  ## Compare 85 whole fits between simulated processors, to the bit; the result goes to build/surroundings.json
 	$(BIN)/python perf/surroundings.py --expressions 12000 --json build/surroundings.json
+
+SECONDS ?= 60
+fuzz: $(VENV)/installed $(VENV)/test-tools $(VENV)/fuzz-tools  ## Give changed bytes to all that reads bytes, SECONDS=60 each; figures go to build/fuzz.json
+	$(BIN)/python fuzz/fuzz.py --seconds $(SECONDS) --json build/fuzz.json
 
 recipe: $(VENV)/installed $(VENV)/test-tools  ## Add two operators to a copy of the source by the recipe, build and test it
 	$(BIN)/python perf/recipe.py

@@ -6,9 +6,11 @@ import contextlib
 import copy
 import io
 import json
+import shutil
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -16,7 +18,7 @@ import numpy as np
 from hypothesis import strategies as st
 from safetensors.numpy import load, save
 
-from symseed import files
+from symseed import SymbolicRegressor, SymseedError, files
 from symseed.cli import main
 
 _DEEP: list[Any] = []
@@ -163,6 +165,49 @@ def forged_arrays(draw: st.DrawFn, content: bytes) -> bytes:
     return save(arrays)
 
 
+FORGED: dict[str, Callable[[bytes], st.SearchStrategy[bytes]]] = {
+    "config.toml": forged_toml,
+    "data.safetensors": forged_arrays,
+    "events.jsonl": forged_lines,
+    "front.csv": forged_table,
+    "near.csv": forged_table,
+    "checkpoint/a.json": forged_json,
+    "checkpoint/a.safetensors": forged_arrays,
+    "checkpoint/b.json": forged_json,
+    "checkpoint/b.safetensors": forged_arrays,
+}
+"""The files of a run, and what each may hold in place of what it holds."""
+
+
+def killed_run(parent: Path) -> Path:
+    """Make a run that was killed after its last turn, so that it has checkpoints and no end."""
+    rng = np.random.default_rng(3)
+    X = rng.uniform(0.5, 3.0, (20, 2))
+    y = np.exp(-X[:, 0]) * np.sin(3.0 * X[:, 1]) + 0.1 * rng.normal(size=20)
+    given: dict[str, Any] = {"method": "nggp-s-1", "constants": True, "max_evals": 6_000, "max_time": None}
+    model = SymbolicRegressor(**given, patience=None, random_state=1, output_directory=parent).fit(X, y)
+    assert model.run_directory_ is not None
+    folder = Path(model.run_directory_)
+    events = folder / "events.jsonl"
+    events.write_bytes(b"".join(line for line in events.read_bytes().splitlines(True) if b'"found"' not in line))
+    if not (folder / "near.csv").exists():
+        shutil.copy(folder / "front.csv", folder / "near.csv")
+    return folder
+
+
+def copy_with(whole: Path, folder: Path, name: str, content: bytes) -> None:
+    """Copy a run with another content of one file; hashes are forged too, so that they do not protect it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(whole, folder)
+    (folder / name).write_bytes(content)
+    if name == "data.safetensors":
+        config = folder / "config.toml"
+        config.write_text(config.read_text().replace(files.digest((whole / name).read_bytes()), files.digest(content)))
+    elif name.endswith(".safetensors"):
+        manifest = folder / name.replace("safetensors", "json")
+        manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"sha256": files.digest(content)}))
+
+
 def command(*arguments: str) -> tuple[int, str, str]:
     """Run a command in this process, and return its exit code, output and messages."""
     out, err = io.StringIO(), io.StringIO()
@@ -178,6 +223,16 @@ def command(*arguments: str) -> tuple[int, str, str]:
         except SystemExit as ended:
             return int(ended.code or 0), out.getvalue(), err.getvalue()
     raise AssertionError("`main` ends by an exit")
+
+
+@contextlib.contextmanager
+def may_refuse() -> Iterator[None]:
+    """Let symseed refuse what it is given, with a message of ordinary length."""
+    try:
+        yield
+    except SymseedError as error:
+        if len(str(error)) > 3_000:
+            raise AssertionError(f"A message has {len(str(error))} characters.") from error
 
 
 def check_sentence(code: int, err: str) -> None:

@@ -104,6 +104,8 @@ def test_columns_are_those_of_the_parts_and_of_the_structure_also_by_number() ->
         ("sinn(x + 1)", "`sinn` at character 1 .* Did you mean `sin`"),
         ("f(g(x))", "`f` at character 1 of `template` must be an operator, or a free part with a list of columns"),
         ("f(x) +", "cannot be read: Expected a number"),
+        ("f(x,", "`f` at character 1 of `template` must be an operator, or a free part with a list of columns"),
+        ("f(x) + g(x, y,", "`g` at character 8 of `template` must be an operator, or a free part with a list"),
         ("f(x) $ 2", r"but found `\$`"),
         ("sin(x, y) + f(x)", "`sin` at character 1 takes 1 argument"),
     ],

@@ -132,13 +132,13 @@ def calls_in(text: str) -> list[Call]:
 
 def _call(lexemes: list[_Lexeme], i: int) -> Call:
     names: list[str] = []
-    at = i + 2
-    while lexemes[at].kind in ("name", "quoted"):
-        names.append(lexemes[at].text)
-        if not lexemes[at + 1].is_symbol(","):
+    end = i + 2
+    while lexemes[end].kind in ("name", "quoted"):
+        names.append(lexemes[end].text)
+        end += 1
+        if not lexemes[end].is_symbol(",") or lexemes[end + 1].kind not in ("name", "quoted"):
             break
-        at += 2
-    end = at + bool(names)
+        end += 1
     if lexemes[end].is_symbol(")"):
         return Call(lexemes[i].text, lexemes[i].place, lexemes[end].place + 1, tuple(names))
     return Call(lexemes[i].text, lexemes[i].place, lexemes[i].place, None)
