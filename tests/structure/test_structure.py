@@ -229,6 +229,18 @@ def test_strong_noise_is_judged_on_more_rows() -> None:
     assert words(few.candidates[0], writer)[1] != {column}
 
 
+def test_a_row_without_a_logarithm_leaves_the_others() -> None:
+    """Noise makes y negative at one of the many rows, so that a logarithm that served on the few has no value there."""
+    data, writer = drawn("a*exp(b*c)", "a b c", noise=0.001, rows=600)
+    y = np.abs(data.y)
+    y[spread_rows(data.X, 400, seed=0)[300]] = -0.1
+    data = data.with_samples(data.X, y, data.weights)
+    best = found(data, writer, dataclasses.replace(FEW, judged_rows=400, strong_noise=0.0)).candidates[0]
+    assert Kind.TURN in best.kinds
+    assert np.isfinite(best.evidence)
+    assert words(best, writer) in (("y / a", {"b * c"}), ("y / a", {"c * b"}))
+
+
 @pytest.mark.parametrize("noise", [0.0, 0.01, 0.1])
 def test_factors_and_a_ratio_are_found(noise: float) -> None:
     data, writer = drawn("a*exp(0 - b/c)", "a b c", noise=noise)

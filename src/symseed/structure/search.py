@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from symseed import arithmetic
 from symseed.arrays import Floats
@@ -38,10 +39,10 @@ _FIRST_EVALUATIONS = 40
 """Most evaluations of the likelihood for the original columns: chosen by hand."""
 _QUOTAS = {Kind.FUSE: 5, Kind.PEEL: 4, Kind.DROP: 1, Kind.TURN: 2, Kind.SCALE: 5, Kind.SHIFT: 4}
 """Moves of each kind whose hyperparameters are fitted, from one problem: chosen by hand."""
-
-
 _SETTLED = 3
 """Problems on other ways than the best one's that are compared on more rows: chosen by hand."""
+_LEAST_USABLE = 0.9
+"""Share of those rows at which a problem must have values: noise may leave a few without a logarithm. By hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,14 @@ class _Node:
         return self.evidence + slack * self.gone
 
     @property
+    def chain(self) -> Iterator[_Node]:
+        """This problem and those before it."""
+        node: _Node | None = self
+        while node is not None:
+            yield node
+            node = node.before
+
+    @property
     def gone(self) -> int:
         """Number of columns that are gone."""
         return sum(kind is not Kind.TURN for kind in self.kinds)
@@ -204,7 +213,7 @@ class _Search:
         every.sort(key=self._merit)
         best = self._distinct(every)
         if is_strong and best and len(self._order) > len(first.values.target) and not self._is_late():
-            first, best = self._judged(first), self._settled(self._distinct(every, others=_SETTLED))
+            first, best = self._settled(first, self._distinct(every, others=_SETTLED))
         return Structure(
             tuple(Candidate(node.reduction, node.evidence, node.ratio, node.kinds) for node in best),
             first.evidence,
@@ -221,38 +230,48 @@ class _Search:
         best = ranked[0]
         if not best.gone:
             return []
-        ancestors, node = [], best.before
-        while node is not None and node.gone:
-            ancestors.append(node)
-            node = node.before
+        ancestors = [node for node in best.chain if node is not best and node.gone]
         before = [node for node in ancestors if node.reduction.plain != best.reduction.plain]
         on_other_ways = [node for node in ranked[1:] if node.gone and all(node is not own for own in ancestors)]
         return [best, *before[:1], *on_other_ways[:others]]
 
-    def _settled(self, best: Sequence[_Node]) -> list[_Node]:
-        """Compare problems on more rows, and undo last moves as long as that is better; some problems, best first."""
-        judged: dict[int, tuple[_Node, _Node]] = {}
+    def _settled(self, first: _Node, best: Sequence[_Node]) -> tuple[_Node, list[_Node]]:
+        """Compare problems on more rows, and undo last moves as long as that is better; some problems, best first.
+
+        Also returns the original problem on these rows: those at which all that are compared have values, since noise
+        may leave a few without a logarithm, say.
+        """
+        every = {id(node): node for leaf in best for node in leaf.chain}
+        rows = self._order[: self._settings.judged_rows]
+        usable = {key: self._usable(node, rows) for key, node in every.items()}
+        rows = rows[np.logical_and.reduce([own for own in usable.values() if own.mean() >= _LEAST_USABLE])]
+        judged: dict[int, _Node] = {}
 
         def on_more_rows(node: _Node) -> _Node:
+            if usable[id(node)].mean() < _LEAST_USABLE:
+                return replace(node, evidence=-math.inf)
             if id(node) not in judged:
-                judged[id(node)] = node, self._judged(node)
-            return judged[id(node)][1]
+                own = node.reduction.values(self._writer, self._samples(rows))
+                judged[id(node)] = self._fitted_to(own, replace(node, values=own), node.scales, node.ratio, rows)
+            return judged[id(node)]
 
+        on_more_rows(first)
         for node in best:
-            while node.before is not None and self._merit(on_more_rows(node)) > self._merit(on_more_rows(node.before)):
+            while node.before is not None and self._merit(on_more_rows(node)) >= self._merit(on_more_rows(node.before)):
                 node = node.before
-        ranked = sorted(judged.values(), key=lambda pair: self._merit(pair[1]))
-        return [on_more_rows(node) for node in self._distinct([node for node, _ in ranked])]
+        ranked = sorted(judged, key=lambda key: self._merit(judged[key]))
+        found = [on_more_rows(node) for node in self._distinct([every[key] for key in ranked])]
+        return on_more_rows(first), [node for node in found if node.evidence > -math.inf]
 
-    def _judged(self, node: _Node) -> _Node:
-        """A problem with its evidence on more rows."""
-        rows = self._order[: self._settings.judged_rows]
-        some = self._dataset.with_samples(self._dataset.X[rows], self._dataset.y[rows], self._dataset.weights[rows])
-        values = node.reduction.values(self._writer, some)
-        is_finite = np.isfinite(values.target).all() and np.isfinite(values.columns).all()
-        if not (is_finite and np.isfinite(values.slope).all() and (values.slope > 0.0).all()):
-            return replace(node, evidence=-math.inf)
-        return self._fitted_to(values, replace(node, values=values), node.scales, node.ratio)
+    def _usable(self, node: _Node, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+        """At which rows a problem has values."""
+        values = node.reduction.values(self._writer, self._samples(rows))
+        every = np.concatenate([values.columns, values.target[None], values.slope[None]])
+        return np.asarray(np.isfinite(every).all(axis=0) & (values.slope > 0.0))
+
+    def _samples(self, rows: npt.NDArray[np.intp]) -> Dataset:
+        data = self._dataset
+        return data.with_samples(data.X[rows], data.y[rows], data.weights[rows])
 
     def _first(self, count: int) -> tuple[_Node, float]:
         """The original problem on some rows, and the noise's share of y's variance."""
@@ -299,8 +318,8 @@ class _Search:
                 if child.evidence >= least:
                     yield child
 
-    def _noise(self, slope: Floats) -> Floats:
-        return _noise(slope, self._dataset.weights[self._order[: len(slope)]])
+    def _noise(self, slope: Floats, rows: npt.NDArray[np.intp] | None = None) -> Floats:
+        return _noise(slope, self._dataset.weights[self._order[: len(slope)] if rows is None else rows])
 
     def _scored(self, node: _Node, move: Move) -> float:
         """The evidence of a move on a few rows, with the hyperparameters at hand."""
@@ -318,12 +337,19 @@ class _Search:
         child = replace(node, reduction=move.reduction, values=move.values, kinds=(*node.kinds, move.kind), before=node)
         return self._fitted_to(move.values, child, _scales(node, move), node.ratio)
 
-    def _fitted_to(self, values: Values, node: _Node, scales: Floats, ratio: float) -> _Node:
-        """A problem with hyperparameters and evidence fitted to values."""
+    def _fitted_to(
+        self,
+        values: Values,
+        node: _Node,
+        scales: Floats,
+        ratio: float,
+        rows: npt.NDArray[np.intp] | None = None,
+    ) -> _Node:
+        """A problem with hyperparameters and evidence fitted to values, at the first rows or at others."""
         process = fitted(
             _standard(values.columns),
             values.target,
-            self._noise(values.slope),
+            self._noise(values.slope, rows),
             begin=(scales, ratio),
             evaluations=self._settings.evaluations,
             is_late=self._is_late,
