@@ -20,7 +20,7 @@ from symseed.search.budget import in_time
 _PATIENCE = 6
 """Degrees in a row that explain the data no better, after which no higher one is tried: even and odd functions have
 every second one only. Chosen by hand."""
-_BETTER = 0.5 * math.log(2.0)
+_BETTER = 0.5 * arithmetic.log(2.0)
 """Nats a sample by which an error must fall to be better, here by half: it always falls a little. Chosen by hand."""
 _COMPARED = 12
 """Highest degree of the polynomials by which holes are compared: chosen by hand, a bound on time."""
