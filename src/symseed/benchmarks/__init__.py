@@ -1,7 +1,7 @@
 """Benchmark problems by name: both tables of the paper, variants of its released code, classic sets, and physics.
 
 `catalogue/` holds the problems, one file for each set. A name that ends in `/code` is a problem as in the authors'
-released code, if that differs from the paper.
+released code, if that differs from the paper. Problems whose names begin with `unseen:` are drawn (`unseen`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from symseed.benchmarks import catalogue
+from symseed.benchmarks import catalogue, unseen
 from symseed.benchmarks.problem import Problem
 from symseed.errors import SettingsError, did_you_mean
 
@@ -27,12 +27,15 @@ def __getattr__(name: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all problems."""
+    """Return the names of all problems of the catalogue."""
     return tuple(catalogue.shipped().problems)
 
 
 def get(name: str) -> Problem:
     """Return the problem of that name."""
+    if name.startswith(unseen.PREFIX):
+        (problem,) = unseen.resolve(name)
+        return problem
     problems = catalogue.shipped().problems
     if name not in problems:
         raise SettingsError(f"There is no problem `{name}`.{did_you_mean(name, problems)}")
@@ -41,6 +44,8 @@ def get(name: str) -> Problem:
 
 def resolve(name: str) -> tuple[Problem, ...]:
     """Return the problems of a set, or the one problem of that name."""
+    if name.startswith(unseen.PREFIX):
+        return unseen.resolve(name)
     shipped = catalogue.shipped()
     if name in shipped.sets:
         return tuple(shipped.problems[member] for member in shipped.sets[name])

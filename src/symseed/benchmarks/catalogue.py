@@ -82,11 +82,22 @@ class Catalogue:
 @functools.cache
 def shipped() -> Catalogue:
     """Return the catalogue that comes with the package."""
+    texts = _shipped_texts()
+    return parse({name: text for name, text in texts.items() if name != TOKENS_FILE}, shipped_tokens())
+
+
+@functools.cache
+def shipped_tokens() -> TokenSets:
+    """Return the token sets that come with the package."""
+    return parse_tokens(_shipped_texts()[TOKENS_FILE])
+
+
+def _shipped_texts() -> dict[str, str]:
     folder = importlib.resources.files("symseed.benchmarks") / "catalogue"
-    files = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".toml")), key=lambda entry: entry.name)
-    texts = {entry.name: entry.read_text(encoding="utf-8") for entry in files}
-    token_sets = parse_tokens(texts.pop(TOKENS_FILE))
-    return parse(texts, token_sets)
+    entries = sorted(
+        (entry for entry in folder.iterdir() if entry.name.endswith(".toml")), key=lambda entry: entry.name
+    )
+    return {entry.name: entry.read_text(encoding="utf-8") for entry in entries}
 
 
 def parse_tokens(text: str) -> TokenSets:
@@ -167,12 +178,12 @@ def _problem(entry: Mapping[str, object], file: str, about: str, token_sets: Tok
         raise SettingsError(
             f"`function` of {_lower(where)} must be one of {', '.join(FUNCTIONS)}, but it is `{function}`."
         )
-    formula = f"{function}({names[0]})" if function else _text(entry, "target", where)
+    written = f"{function}({names[0]})" if function else _text(entry, "target", where)
     train = _rules(entry, "train", len(names), where)
     problem = Problem(
         name=name,
-        formula=formula,
-        target=None if function else _formula(formula, names, f"`target` of {_lower(where)}"),
+        formula=written,
+        target=None if function else formula(written, names, f"`target` of {_lower(where)}"),
         function=FUNCTIONS[function] if function else None,
         library=_library(entry["tokens"], names, where, token_sets),
         units=units,
@@ -194,10 +205,10 @@ def _system(entry: Mapping[str, object], file: str, about: str, token_sets: Toke
     where = _place(entry, "system", file)
     _check_keys(entry, _SYSTEM_KEYS, where, _SYSTEM_NEEDED)
     name, names = _text(entry, "name", where), ("x1", "x2")
-    formulas = _texts(entry["rates"], f"`rates` of {_lower(where)}")
-    if len(formulas) != len(names):
-        raise SettingsError(f"`rates` of {_lower(where)} must be two formulas, but there are {len(formulas)}.")
-    first, second = rates = [_formula(formula, names, f"`rates` of {_lower(where)}") for formula in formulas]
+    texts = _texts(entry["rates"], f"`rates` of {_lower(where)}")
+    if len(texts) != len(names):
+        raise SettingsError(f"`rates` of {_lower(where)} must be two formulas, but there are {len(texts)}.")
+    first, second = rates = [formula(text, names, f"`rates` of {_lower(where)}") for text in texts]
     step, points = _number(entry["step"]), entry["points"]
     if not step > 0.0:
         raise SettingsError(f"`step` of {_lower(where)} must be a positive number, but it is {entry['step']!r}.")
@@ -207,7 +218,7 @@ def _system(entry: Mapping[str, object], file: str, about: str, token_sets: Toke
     return [
         Problem(
             name=f"{name}{i + 1}",
-            formula=formula,
+            formula=text,
             target=rate,
             function=None,
             library=_library(entry["tokens"], names, where, token_sets),
@@ -218,7 +229,7 @@ def _system(entry: Mapping[str, object], file: str, about: str, token_sets: Toke
             note=_text(entry, "note", where, default=""),
             source=about,
         )
-        for i, (formula, rate) in enumerate(zip(formulas, rates, strict=True))
+        for i, (text, rate) in enumerate(zip(texts, rates, strict=True))
     ]
 
 
@@ -235,12 +246,12 @@ def _number(value: object) -> float:
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else math.nan
 
 
-def _formula(formula: str, names: Sequence[str], what: str) -> Expression:
+def formula(text: str, names: Sequence[str], what: str) -> Expression:
     """Read a target; its library has all operators and the numbers in the target."""
     try:
-        pi = [math.pi] if "pi" in parsing.names_in(formula) else []
-        library = Library.of([*OPERATORS, *parsing.numbers_in(formula), *pi], names)
-        return Expression.parse(formula, library)
+        pi = [math.pi] if "pi" in parsing.names_in(text) else []
+        library = Library.of([*OPERATORS, *parsing.numbers_in(text), *pi], names)
+        return Expression.parse(text, library)
     except ParseError as error:
         raise SettingsError(f"{what} must be a formula. {error}") from error
 
