@@ -34,8 +34,10 @@ def names() -> tuple[str, ...]:
 def get(name: str) -> Problem:
     """Return the problem of that name."""
     if name.startswith(unseen.PREFIX):
-        (problem,) = unseen.resolve(name)
-        return problem
+        found = unseen.resolve(name)
+        if len(found) > 1:
+            raise SettingsError(f"`{name}` must name one problem, but it names {len(found)}. Add a number, as in -17.")
+        return found[0]
     problems = catalogue.shipped().problems
     if name not in problems:
         raise SettingsError(f"There is no problem `{name}`.{did_you_mean(name, problems)}")

@@ -1,4 +1,4 @@
-"""Whether a problem fits the rules of a method: it can be written with the tokens and length, and its data determine it."""
+"""Whether a problem fits the rules of a method: it can be written by them, and its samples determine it."""
 
 from __future__ import annotations
 

@@ -14,15 +14,13 @@ import functools
 import itertools
 import re
 import zlib
-from collections.abc import Iterable
 
 import numpy as np
 
 from symseed.benchmarks import catalogue, families, rules
-from symseed.benchmarks.families import FAMILIES, Draft, Random
+from symseed.benchmarks.families import FAMILIES, Draft
 from symseed.benchmarks.problem import Problem
 from symseed.errors import SettingsError, did_you_mean
-from symseed.language.expression import Expression
 from symseed.language.library import Library
 
 PREFIX = "unseen:"
@@ -63,23 +61,22 @@ def resolve(name: str) -> tuple[Problem, ...]:
 
 @functools.cache
 def _problems(split: str, family: str) -> tuple[Problem, ...]:
-    known = {_identity(problem.target) for problem in _others(split, family) if problem.target is not None}
+    known = {*_of_the_catalogue(), *(() if split == TUNING else map(_identity, _problems(TUNING, family)))}
     rng = np.random.RandomState(zlib.crc32(f"{split}/{family}".encode()))
     problems: list[Problem] = []
     while len(problems) < COUNT:
         problem = _named(f"{PREFIX}{split}/{family}-{len(problems) + 1}", families.draw(family, rng))
-        assert problem.target is not None, "families draw formulas"
-        identity = _identity(problem.target)
+        identity = _identity(problem)
         if identity not in known and _has_usable_data(problem):
             known.add(identity)
             problems.append(problem)
     return tuple(problems)
 
 
-def _others(split: str, family: str) -> Iterable[Problem]:
-    """Return problems that a problem of the split must differ from."""
-    before = () if split == TUNING else _problems(TUNING, family)
-    return itertools.chain(catalogue.shipped().problems.values(), before)
+@functools.cache
+def _of_the_catalogue() -> frozenset[tuple[int, str]]:
+    problems = catalogue.shipped().problems.values()
+    return frozenset(_identity(problem) for problem in problems if problem.target is not None)
 
 
 def _named(name: str, draft: Draft) -> Problem:
@@ -107,11 +104,12 @@ def _has_usable_data(problem: Problem) -> bool:
     )
 
 
-def _identity(target: Expression) -> tuple[int, str]:
+def _identity(problem: Problem) -> tuple[int, str]:
     """Return what two targets share that are equal but for the order of their variables."""
-    count = len(target.library.variables)
+    count = len(problem.names)
     # Fixed points without a pattern; most formulas have a value there.
     points = np.modf(np.sqrt(np.arange(2, 2 + _PLACES * count)).reshape(_PLACES, count) * 7.0)[0] + 1.0
     orders = itertools.permutations(range(count)) if count <= _PERMUTED else [tuple(range(count))]
-    values = (target.evaluate(points[:, list(order)]) for order in orders)
+    table = np.concatenate([points[:, list(order)] for order in orders])
+    values = problem.values(table).reshape(-1, _PLACES)
     return count, min(" ".join(f"{value:.9g}" for value in some) for some in values)
