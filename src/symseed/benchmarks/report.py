@@ -201,7 +201,7 @@ class Report:
         """Return two tables with aligned columns: means by set, then every problem."""
         if not self.rows:
             return NOTHING + "\n"
-        tables = (_aligned(_SUMMARY_HEADER, self._summary_cells()), _aligned(_ROW_HEADER, self._row_cells()))
+        tables = (aligned(_SUMMARY_HEADER, self._summary_cells()), aligned(_ROW_HEADER, self._row_cells()))
         return "\n".join((self._title() + "\n", *tables))
 
     def markdown(self) -> str:
@@ -479,8 +479,8 @@ def number(value: float | None, digits: int) -> str:
     return "-" if value is None else f"{value:,.{digits}f}"
 
 
-def _aligned(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """Align cells in columns: the first two, which are names, to the left, all others to the right."""
+def aligned(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """Return a table as text, its first two columns, which are names, aligned to the left, all others to the right."""
     table = [header, *lines]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     text = ""

@@ -13,8 +13,10 @@ import numpy as np
 
 from symseed import benchmarks, files
 from symseed.arrays import Floats
-from symseed.benchmarks import plots, report, runner
+from symseed.benchmarks import plots, rates, report, runner
+from symseed.benchmarks.families import FAMILIES
 from symseed.benchmarks.store import RunRecord, Store
+from symseed.benchmarks.unseen import COUNT
 from symseed.cli import next_step
 from symseed.errors import DataError, SettingsError
 from symseed.signals import INTERRUPTED, TERMINATED, Termination
@@ -48,6 +50,7 @@ def list_command(as_json: bool) -> None:
         click.echo(f"{name} ({len(members)}): {' '.join(sources)}")
         for member in members:
             click.echo(f"  {member:20}{benchmarks.get(member).formula}")
+    click.echo(f"unseen:tuning, unseen:test-1, ... ({COUNT} problems of each family): {', '.join(FAMILIES)}")
     next_step.say("symseed bench show Nguyen-5")
 
 
@@ -66,6 +69,9 @@ def show_command(name: str, draw: int) -> None:
         click.echo(f"units: {', '.join(units)}, y [{problem.units.target}]")
     if problem.note:
         click.echo(f"note: {problem.note}")
+    fit = rates.fit_of(name)
+    words = f"fits, in {len(fit.writing)} tokens: {fit.writing}" if fit.writing and fit.holds else fit.reason
+    click.echo(f"rules of the paper: {words}")
     click.echo(_picture(train.X[:, 0], train.y))
     for row in range(min(5, len(train))):
         values = ", ".join(f"{name} = {value:.6g}" for name, value in zip(train.names, train.X[row], strict=True))
@@ -158,10 +164,18 @@ def _shown(missing: int) -> Iterator[Callable[[RunRecord], None]]:
 )
 @click.option("--json", "as_json", is_flag=True, help="Same as --format json.")
 def table_command(folders: tuple[Path, ...], form: str, as_json: bool) -> None:
-    """Show the recovery rates of the runs in FOLDERS beside the paper's."""
-    built = report.build(_read(folders))
+    """Show the recovery rates of the runs in FOLDERS beside the paper's.
+
+    Runs on unseen problems have a table of their own, in the forms text and markdown.
+    """
+    records = _read(folders)
+    built = report.build(records)
     forms = {"text": built.text, "markdown": built.markdown, "csv": built.csv, "json": built.json}
     click.echo(forms["json" if as_json else form]().rstrip("\n"))
+    unseen = [rate.cells for rate in rates.rates(records)]
+    if unseen and not as_json and form in ("text", "markdown"):
+        table = report.aligned if form == "text" else report.piped
+        click.echo("\n" + table(rates.HEADER, unseen).rstrip("\n"))
     if form == "text" and not as_json:
         next_step.say(f"symseed bench plot {shlex.join(map(str, folders))}")
 
