@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 
 from symseed import benchmarks, methods
-from symseed.benchmarks.execution import Work, failed, judged
+from symseed.benchmarks.execution import failed
+from symseed.benchmarks.judging import Work, judged
 from symseed.benchmarks.problem import Problem
 from symseed.benchmarks.store import RunKey, RunRecord, Store
 from symseed.errors import DataError, SettingsError

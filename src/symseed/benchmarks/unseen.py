@@ -27,6 +27,8 @@ PREFIX = "unseen:"
 TUNING = "tuning"
 COUNT = 200
 """Number of problems of a family in a split."""
+OVERVIEW = f"unseen:tuning, unseen:test-1, ... ({COUNT} problems of each family): {', '.join(FAMILIES)}"
+"""The names in one line."""
 
 _NAME = re.compile(r"unseen:(tuning|test-[1-9]\d{0,3})(?:/([A-Za-z]+)(?:-([1-9]\d{0,3})(?:\.\.([1-9]\d{0,3}))?)?)?")
 _SOURCE = "Unseen problems, drawn by symseed from a grammar like that of the set that they are named after."

@@ -8,24 +8,19 @@ is taken. A shorter writing may exist; this one is a bound from above.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TypeAlias, TypeVar
 
+from symseed.benchmarks.wording import LARGEST, UnwritableError, Wording, Words, shortest_of
 from symseed.language.expression import Expression
 from symseed.language.library import Library
 from symseed.language.row import Row
 from symseed.language.tokens import TokenKind
 
 Part = TypeVar("Part")
-Words: TypeAlias = tuple[str | float, ...]
-"""A formula in prefix order: operators and variables by name, and the values of fitted constants."""
 
-_LARGEST = 9
-"""Largest whole number that is made of a variable: longer ones do not fit into the paper's 30 tokens."""
 _SHIFTS = 2
 """Number of times that powers of a variable are moved into the brackets of a term."""
 _SERIES = 4
@@ -81,14 +76,10 @@ def shortest(target: Expression, library: Library) -> Expression | None:
     """Return the shortest writing of a target that was found; None if there is none in these tokens."""
     try:
         words = _Writer(library).sum_of(_normal(target))
-    except (_UnwritableError, ValueError, OverflowError, ZeroDivisionError):
+    except (UnwritableError, ValueError, OverflowError, ZeroDivisionError):
         return None
     row = _row(words, library)
     return None if row is None else Expression(library, row)
-
-
-class _UnwritableError(Exception):
-    """The tokens cannot express a part."""
 
 
 # --- The normal form --------------------------------------------------------------------------------------------------
@@ -135,7 +126,7 @@ def _applied(name: str, arguments: Sequence[Sum]) -> Sum:
             return (_alone(Atom("exp", _negated(first)), -1.0),)
         case _ if len(arguments) == 1:
             return (_alone(Atom(name, first)),)
-    raise _UnwritableError
+    raise UnwritableError
 
 
 def _added(terms: Iterable[Term]) -> Sum:
@@ -172,12 +163,8 @@ class _Writer:
     """Writes normal forms over one library; every sum and term is written once."""
 
     def __init__(self, library: Library) -> None:
-        self._operators = {token.name for token in library.tokens if token.kind is TokenKind.OPERATOR}
-        self._literals = {token.value: token.name for token in library.tokens if token.kind is TokenKind.LITERAL}
-        self._variable = library.variables[0].name
-        self._has_constants = library.has_constants
+        self._wording = Wording(library)
         self._sums: dict[Sum, Words] = {}
-        self._numbers: dict[Fraction, Words] = {}
 
     def sum_of(self, whole: Sum) -> Words:
         """Write a sum."""
@@ -191,8 +178,8 @@ class _Writer:
             yield self._term(term)
             return
         if all(term.number < 0.0 for term in whole):
-            yield self._minus(self.sum_of(_negated(whole)))
-            if not self._has_constants:
+            yield self._wording.minus(self.sum_of(_negated(whole)))
+            if not self._wording.has_constants:
                 return
         yield self._one_by_one(whole)
         common = _common(whole)
@@ -208,13 +195,15 @@ class _Writer:
         """Write the terms one after another, those with a minus last."""
         written: Words | None = None
         for term in sorted(whole, key=lambda term: (term.number < 0.0, not term.powers, repr(term))):
-            size = self._term(term if self._has_constants and written is None else Term(abs(term.number), term.powers))
+            size = self._term(
+                term if self._wording.has_constants and written is None else Term(abs(term.number), term.powers)
+            )
             if size is None:
                 return None
             if written is None:
                 written = size
             else:
-                written = self._applied("sub" if term.number < 0.0 else "add", written, size)
+                written = self._wording.applied("sub" if term.number < 0.0 else "add", written, size)
                 if written is None:
                     return None
         return written
@@ -233,11 +222,11 @@ class _Writer:
             if product is None:
                 continue
             if is_negative:
-                yield self._applied("sub", self.sum_of(outside), product)
+                yield self._wording.applied("sub", self.sum_of(outside), product)
             elif all(term.number < 0.0 for term in outside):
-                yield self._applied("sub", product, self.sum_of(_negated(outside)))
+                yield self._wording.applied("sub", product, self.sum_of(_negated(outside)))
             else:
-                yield self._applied("add", self.sum_of(outside), product)
+                yield self._wording.applied("add", self.sum_of(outside), product)
 
     def _geometric(self, whole: Sum, atom: Atom) -> Words | None:
         """Write x^a + ... + x^b as (x^(b + 1) - x^a) / (x - 1)."""
@@ -253,22 +242,22 @@ class _Writer:
     def _term(self, term: Term) -> Words | None:
         """Write one term."""
         if not term.powers:
-            return self._written_number(term.number)
-        if term.number < 0.0 and not self._has_constants:
+            return self._wording.number(term.number)
+        if term.number < 0.0 and not self._wording.has_constants:
             positive = self._term(Term(-term.number, term.powers))
-            return None if positive is None else self._minus(positive)
+            return None if positive is None else self._wording.minus(positive)
         bodies = [body for body in self._bodies(term) if body is not None]
         number = term.number
         if number == 1.0:
             return _least(bodies) if bodies else None
         ways: list[Words | None] = []
         for body in bodies:
-            if number == int(number) and 2 <= number <= _LARGEST:
-                ways.append(self._repeated(body, int(number)))
-            factor, divisor = self._written_number(number), self._written_number(1.0 / number)
-            ways.append(None if factor is None else self._applied("mul", factor, body))
-            ways.append(None if divisor is None else self._applied("div", body, divisor))
-        return _shortest(ways)
+            if number == int(number) and 2 <= number <= LARGEST:
+                ways.append(self._wording.repeated(body, int(number)))
+            factor, divisor = self._wording.number(number), self._wording.number(1.0 / number)
+            ways.append(None if factor is None else self._wording.applied("mul", factor, body))
+            ways.append(None if divisor is None else self._wording.applied("div", body, divisor))
+        return shortest_of(ways)
 
     def _bodies(self, term: Term, shifts: int = _SHIFTS) -> Iterable[Words | None]:
         """Write the powers of a term; if it is a fraction, also with powers of a variable moved into its brackets."""
@@ -282,7 +271,7 @@ class _Writer:
             for variable in dict.fromkeys(inner for part in atom.of for inner, _ in part.powers if inner.of is None):
                 # A factor above becomes part of its brackets; below, both sides of the fraction are divided by it.
                 most = dict(rest.powers).get(variable, 0.0) if exponent > 0.0 else _highest(atom.of, variable)
-                for shift in range(1, min(int(most), _LARGEST) + 1):
+                for shift in range(1, min(int(most), LARGEST) + 1):
                     divided = _alone(variable, -float(shift))
                     inner = _added(part.times(divided.raised(-exponent)) for part in atom.of)
                     moved = rest.times(divided).times(_one_term(inner).raised(exponent))
@@ -304,121 +293,47 @@ class _Writer:
             else:
                 return None
         if not below:
-            return self._product(above)
-        divisor = self._product(below)
+            return self._wording.product(above)
+        divisor = self._wording.product(below)
         if divisor is None:
             return None
         if above:
-            product = self._product(above)
-            return None if product is None else self._applied("div", product, divisor)
-        one = self._written_number(1.0)
-        whole = None if one is None else self._applied("div", one, divisor)
-        return _shortest([self._applied("inv", divisor), whole])
+            product = self._wording.product(above)
+            return None if product is None else self._wording.applied("div", product, divisor)
+        one = self._wording.number(1.0)
+        whole = None if one is None else self._wording.applied("div", one, divisor)
+        return shortest_of([self._wording.applied("inv", divisor), whole])
 
     def _power(self, atom: Atom, exponent: float) -> Words | None:
         if atom.name == "exp" and atom.of is not None:
             ways = [self._exponential(_ordered(Term(term.number * exponent, term.powers) for term in atom.of))]
-            if exponent == int(exponent) and 2 <= exponent <= _LARGEST:
-                ways.append(self._raised(self._atom(atom), int(exponent)))
-            return _shortest(ways)
+            if exponent == int(exponent) and 2 <= exponent <= LARGEST:
+                ways.append(self._wording.raised(self._atom(atom), int(exponent)))
+            return shortest_of(ways)
         if exponent < 0.0:
             return None
         base = self._atom(atom)
         if exponent == int(exponent):
-            return self._raised(base, int(exponent)) if exponent <= _LARGEST + 1 else None
-        if exponent == 0.5 and "sqrt" in self._operators:
+            return self._wording.raised(base, int(exponent)) if exponent <= LARGEST + 1 else None
+        if exponent == 0.5 and "sqrt" in self._wording.operators:
             return ("sqrt", *base)
         logarithm = Atom("log", (_alone(atom),) if atom.name else atom.of)
         return self._exponential((_alone(logarithm, number=exponent),))
 
     def _exponential(self, of: Sum) -> Words | None:
         negative = self.sum_of(_negated(of)) if all(term.number < 0.0 for term in of) else None
-        if negative is not None and "expneg" in self._operators:
+        if negative is not None and "expneg" in self._wording.operators:
             return ("expneg", *negative)
-        return None if "exp" not in self._operators else ("exp", *self.sum_of(of))
+        return None if "exp" not in self._wording.operators else ("exp", *self.sum_of(of))
 
     def _atom(self, atom: Atom) -> Words:
         if atom.of is None:
             return (atom.name,)
         if not atom.name:
             return self.sum_of(atom.of)
-        if atom.name not in self._operators:
-            raise _UnwritableError
+        if atom.name not in self._wording.operators:
+            raise UnwritableError
         return (atom.name, *self.sum_of(atom.of))
-
-    def _raised(self, base: Words, exponent: int) -> Words | None:
-        """Write a power, with squares and cubes if there are such operators."""
-        if exponent == 1:
-            return base
-        ways: list[Words | None] = []
-        for name, of in (("quartic", 4), ("cube", 3), ("square", 2)):
-            if name in self._operators and exponent % of == 0:
-                inner = self._raised(base, exponent // of)
-                ways.append(None if inner is None else (name, *inner))
-        lower = self._raised(base, exponent - 1)
-        ways.append(None if lower is None else self._applied("mul", lower, base))
-        return _shortest(ways)
-
-    def _repeated(self, body: Words, count: int) -> Words | None:
-        """Write body + body + ..."""
-        return self._applied("add", *[body] * count)
-
-    def _product(self, factors: Sequence[Words]) -> Words | None:
-        return self._applied("mul", *factors)
-
-    def _applied(self, name: str, *arguments: Words) -> Words | None:
-        """Apply an operator to one argument, or one after another to several."""
-        if name == "inv":
-            return ("inv", *arguments[0]) if "inv" in self._operators else None
-        if len(arguments) > 1 and name not in self._operators:
-            if name == "sub" and "neg" in self._operators and "add" in self._operators:
-                return ("add", *arguments[0], "neg", *arguments[1])
-            if name == "div" and "inv" in self._operators and "mul" in self._operators:
-                return ("mul", *arguments[0], "inv", *arguments[1])
-            return None
-        return functools.reduce(lambda left, right: (name, *left, *right), arguments)
-
-    def _minus(self, positive: Words) -> Words:
-        """Write -part, if need be as v - (v + part)."""
-        if "neg" in self._operators:
-            return ("neg", *positive)
-        v = self._variable
-        if not {"sub", "add"} <= self._operators:
-            raise _UnwritableError
-        return ("sub", v, "add", v, *positive)
-
-    def _written_number(self, number: float) -> Words | None:
-        if number in self._literals:
-            return (self._literals[number],)
-        if self._has_constants:
-            return (number,)
-        fraction = Fraction(number).limit_denominator(_LARGEST**2)
-        if abs(float(fraction) - number) > 1e-12 * abs(number) or not fraction:
-            return None
-        if fraction < 0:
-            positive = self._written_number(float(-fraction))
-            return None if positive is None else self._minus(positive)
-        if fraction not in self._numbers:
-            self._numbers[fraction] = _shortest(self._fractions(fraction)) or ()
-        return self._numbers[fraction] or None
-
-    def _fractions(self, fraction: Fraction) -> Iterable[Words | None]:
-        """Write p/q as (v + ... + v) / (v + ... + v), or with the token 1."""
-        above, below = fraction.numerator, fraction.denominator
-        if max(above, below) <= _LARGEST:
-            upper, lower = (self._repeated((self._variable,), count) for count in (above, below))
-            if upper is not None and lower is not None:
-                yield self._applied("div", upper, lower)
-            if 1.0 in self._literals:
-                one: Words = (self._literals[1.0],)
-                first, second = self._repeated(one, above), self._repeated(one, below)
-                if first is not None and second is not None:
-                    yield first if below == 1 else self._applied("div", first, second)
-        if below == 1:
-            for factor in range(2, math.isqrt(above) + 1):
-                if above % factor == 0:
-                    first, second = self._written_number(float(factor)), self._written_number(float(above // factor))
-                    yield None if first is None or second is None else self._applied("mul", first, second)
 
 
 def _highest(whole: Sum, atom: Atom) -> float:
@@ -435,14 +350,10 @@ def _common(whole: Sum) -> Term:
     return Term(number, _ordered((atom, exponent) for atom, exponent in least.items() if exponent))
 
 
-def _shortest(ways: Iterable[Words | None]) -> Words | None:
-    return min((way for way in ways if way is not None), key=len, default=None)
-
-
 def _least(ways: Iterable[Words | None]) -> Words:
-    found = _shortest(ways)
+    found = shortest_of(ways)
     if found is None:
-        raise _UnwritableError
+        raise UnwritableError
     return found
 
 

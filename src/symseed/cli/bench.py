@@ -13,10 +13,8 @@ import numpy as np
 
 from symseed import benchmarks, files
 from symseed.arrays import Floats
-from symseed.benchmarks import plots, rates, report, runner
-from symseed.benchmarks.families import FAMILIES
+from symseed.benchmarks import plots, rates, report, runner, unseen
 from symseed.benchmarks.store import RunRecord, Store
-from symseed.benchmarks.unseen import COUNT
 from symseed.cli import next_step
 from symseed.errors import DataError, SettingsError
 from symseed.signals import INTERRUPTED, TERMINATED, Termination
@@ -50,7 +48,7 @@ def list_command(as_json: bool) -> None:
         click.echo(f"{name} ({len(members)}): {' '.join(sources)}")
         for member in members:
             click.echo(f"  {member:20}{benchmarks.get(member).formula}")
-    click.echo(f"unseen:tuning, unseen:test-1, ... ({COUNT} problems of each family): {', '.join(FAMILIES)}")
+    click.echo(unseen.OVERVIEW)
     next_step.say("symseed bench show Nguyen-5")
 
 
@@ -172,10 +170,10 @@ def table_command(folders: tuple[Path, ...], form: str, as_json: bool) -> None:
     built = report.build(records)
     forms = {"text": built.text, "markdown": built.markdown, "csv": built.csv, "json": built.json}
     click.echo(forms["json" if as_json else form]().rstrip("\n"))
-    unseen = [rate.cells for rate in rates.rates(records)]
-    if unseen and not as_json and form in ("text", "markdown"):
+    drawn = [rate.cells for rate in rates.rates(records)]
+    if drawn and not as_json and form in ("text", "markdown"):
         table = report.aligned if form == "text" else report.piped
-        click.echo("\n" + table(rates.HEADER, unseen).rstrip("\n"))
+        click.echo("\n" + table(rates.HEADER, drawn).rstrip("\n"))
     if form == "text" and not as_json:
         next_step.say(f"symseed bench plot {shlex.join(map(str, folders))}")
 
