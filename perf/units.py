@@ -22,8 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 import noise
-from symseed import Budget, Dataset, Library, SearchSpace, benchmarks, methods, search
-from symseed.portfolio import portfolio
+from symseed import Budget, Dataset, Library, SearchSpace, benchmarks, methods, portfolio, search
 from symseed.recovery import Checker
 from symseed.scoring.regression import RegressionTask
 from symseed.space.constraints import PAPER, Dimensions

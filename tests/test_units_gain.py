@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from symseed import Budget, Expression, SearchSpace, benchmarks
-from symseed.portfolio import portfolio
+from symseed import Budget, Expression, SearchSpace, benchmarks, portfolio
 
 FOLDER = Path(__file__).parents[1] / "perf"
 

@@ -19,14 +19,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from symseed import DataError, Dataset, Expression, SettingsError, benchmarks, files, methods
+from symseed import DataError, Dataset, Expression, SettingsError, benchmarks, files, methods, portfolio
 from symseed.benchmarks import execution, runner
 from symseed.benchmarks.runner import run_many
 from symseed.benchmarks.store import FILE, RunKey, RunRecord, Store
 from symseed.cli.bench import bench_commands
-from symseed.portfolio import portfolio
-from symseed.portfolio.portfolio import Solution
 from symseed.portfolio.settings import PortfolioSettings
+from symseed.portfolio.solution import Solution
 from symseed.recovery.checker import Checker
 from symseed.scoring.regression import RegressionTask
 from symseed.search.budget import Budget, StopReason

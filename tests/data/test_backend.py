@@ -35,8 +35,8 @@ from symseed.data.backend import CoreBackend
 from symseed.data.losses import Loss
 from symseed.data.magnitudes import Magnitudes
 from symseed.errors import DataError
-from symseed.portfolio.portfolio import Solution
 from symseed.portfolio.settings import PortfolioSettings
+from symseed.portfolio.solution import Solution
 from symseed.portfolio.track import Track
 from symseed.regressor.prepare import prepare
 from symseed.regressor.settings import Settings

@@ -36,8 +36,8 @@ from symseed import (
 from symseed.assembly import AssemblySettings
 from symseed.data.losses import NAMED, Loss
 from symseed.data.magnitudes import Magnitudes
-from symseed.portfolio.portfolio import Solution
 from symseed.portfolio.settings import PortfolioSettings
+from symseed.portfolio.solution import Solution
 from symseed.scoring.description import description_lengths
 from symseed.scoring.reward import Metric
 

@@ -33,9 +33,10 @@ from symseed.language.row import Row
 from symseed.language.writer import Writer
 from symseed.portfolio import states
 from symseed.portfolio.pool import Formula, Pool, judged
-from symseed.portfolio.portfolio import FURTHER, Portfolio, Solution
+from symseed.portfolio.portfolio import FURTHER, Portfolio
 from symseed.portfolio.progress import Turn
 from symseed.portfolio.settings import PortfolioSettings
+from symseed.portfolio.solution import Solution
 from symseed.portfolio.states import PortfolioState
 from symseed.portfolio.track import Track, TrackRun
 from symseed.recovery.checker import Checker, Verdict

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import asdict, dataclass
 
-from symseed import benchmarks, methods
+from symseed import benchmarks, methods, portfolio
 from symseed.benchmarks import judging
 from symseed.benchmarks.store import RunKey, RunRecord
 from symseed.data import Dataset
 from symseed.language import Expression, Library
 from symseed.methods import Method
-from symseed.portfolio import Turn, portfolio
+from symseed.portfolio import Turn
 from symseed.recovery.checker import Checker
 from symseed.scoring import RegressionSettings, RegressionTask
 from symseed.search import Budget, Step, StopReason, search

@@ -45,7 +45,9 @@ from symseed.tables.options import TableOptions
     metavar="[COLUMN=]ERRORS",
     help="Column with the standard errors of the target, or of COLUMN: target or input; may be repeated.",
 )
-@options.settings("time", "ops", "seed", "test", "method", "maxsize", "template", "loss", "noise", "jobs")
+@options.settings(
+    "time", "ops", "seed", "test", "method", "maxsize", "template", "loss", "noise", "jobs", "islands", "scheduler"
+)
 @click.option(
     "--unit",
     "units",
@@ -133,7 +135,7 @@ def fit(
     ),
 )
 @options.run
-@options.settings("time", "jobs")
+@options.settings("time", "jobs", "scheduler")
 @options.changes
 @options.as_json
 def resume(run: str, changes: tuple[str, ...], as_json: bool, **typed: str | None) -> None:

@@ -126,6 +126,16 @@ OPTIONS: Mapping[str, SettingOption] = {
             "noise", "noise", "NAME", "Noise of the target: auto, additive, relative, floor or robust.  [default: auto]"
         ),
         _option("jobs", "n_jobs", "NUMBER", "Threads; -1 for all cores.  [default: all, if there is work for them]"),
+        _option(
+            "islands", "islands", "NUMBER", "Searches beside each other, which exchange formulas; one process each."
+        ),
+        SettingOption(
+            "scheduler",
+            ("executor",),
+            "ADDRESS",
+            "Dask scheduler whose workers search the islands, such as tcp://10.0.0.1:8786.",
+            lambda text: {"executor": text},
+        ),
     )
 }
 """Every option that stands for settings, by name; `--set` gives the others."""

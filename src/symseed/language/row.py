@@ -25,6 +25,10 @@ class Row:
             constants = tuple(math.nan if math.isnan(value) else value for value in self.constants)
             object.__setattr__(self, "constants", constants)
 
+    def __reduce__(self) -> tuple[type[Row], tuple[tuple[int, ...], tuple[float, ...]]]:
+        """Pickle the tokens and values; rows that are equal here are equal in another process too."""
+        return Row, (self.ids, self.constants)
+
     @classmethod
     def leaf(cls, token: int, value: float = math.nan) -> Row:
         """Return a row of one token."""

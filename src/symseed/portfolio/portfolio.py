@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -37,28 +36,6 @@ MOST_RESERVE = 1.0
 FURTHER = 4
 """Turns of the search for a shorter formula, where the selected one fits to rounding but is not certainly a law. The
 enlarged assembly after turn 4 is among them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Solution:
-    """What a portfolio found."""
-
-    best: Formula
-    front: tuple[Formula, ...]
-    """The Pareto front: the best formula of each length, shortest first; the selected formula is on it."""
-    reason: StopReason
-    history: tuple[Turn, ...]
-
-
-def run(
-    library: Library, dataset: Dataset, settings: PortfolioSettings, *, seed: int = 0, budget: Budget | None = None
-) -> Solution:
-    """Search until a formula fits to rounding, or the budget is used up."""
-    portfolio = Portfolio(library, dataset, settings, seed=seed, budget=budget or Budget())
-    history = tuple(portfolio.turns())
-    reason = history[-1].reason
-    assert reason is not None, "the last turn says why it is the last"
-    return Solution(history[-1].best, portfolio.front(), reason, history)
 
 
 class Portfolio:
@@ -175,6 +152,16 @@ class Portfolio:
             yield self._turn(index, reason)
             if reason is not None:
                 return
+
+    @property
+    def settings(self) -> PortfolioSettings:
+        """The settings of the portfolio."""
+        return self._settings
+
+    @property
+    def intake(self) -> Intake:
+        """What takes formulas in, with all that were kept."""
+        return self._intake
 
     @property
     def state(self) -> PortfolioState | None:

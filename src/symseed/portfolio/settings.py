@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symseed.assembly import AssemblySettings
-from symseed.errors import SettingsError, check_at_least
+from symseed.errors import SettingsError, check_at_least, check_between
 from symseed.language import Library, Writer
+from symseed.portfolio.exchange import IslandSettings
 from symseed.portfolio.track import Track
 from symseed.search import changes as named
 from symseed.space import Constraint, Dimensions
@@ -51,6 +52,8 @@ class PortfolioSettings:
     """Whether formulas may hold fitted constants. If not, they are kept as the tracks found them."""
     constraints: tuple[Constraint, ...] = ()
     """Constraints on every formula, of searches and of assembly; a track's own constraints bind that track only."""
+    islands: IslandSettings | None = None
+    """None: one portfolio alone."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot run."""
@@ -67,6 +70,8 @@ class PortfolioSettings:
             "epoch",
         ):
             check_at_least(name, getattr(self, name), 1, of="a portfolio")
+        for place in (place for own in (self.islands.tracks if self.islands else ()) for place in own):
+            check_between("island_tracks", place, 0, len(self.tracks) - 1)
         if self.samples is not None:
             check_at_least("samples", self.samples, 1, of="a portfolio")
         if not self.constants and (
@@ -118,6 +123,14 @@ class PortfolioSettings:
         plain = tuple(track for track in self.tracks if not track.constants and not track.is_scaled)
         every = tuple(replace(track, constants=False, is_scaled=False) for track in self.tracks)
         return replace(self, constants=False, assembly=None, structure=None, tracks=plain or every)
+
+    def of_island(self, place: int) -> PortfolioSettings:
+        """Return the settings of one island: its own searches, and its epochs."""
+        own = self.islands
+        if own is None:
+            return self
+        tracks = tuple(self.tracks[track] for track in own.tracks[place % len(own.tracks)]) if own.tracks else None
+        return replace(self, tracks=tracks or self.tracks, epoch=own.turns, islands=None)
 
     def structured_turn(self, columns: int) -> int | None:
         """Return the turn in which the structure of data of some columns is found; None if it is not sought."""

@@ -17,10 +17,9 @@ from symseed.language.population import Population
 from symseed.language.row import Row
 from symseed.language.tokens import TokenKind
 from symseed.portfolio.settings import PortfolioSettings
-from symseed.portfolio.track import Track, TrackState
+from symseed.portfolio.track import Counts, Track, TrackState
 from symseed.scoring.task import Scored
-from symseed.search.learning import Part
-from symseed.search.search import Snapshot
+from symseed.search import Part, Snapshot, StopReason
 from symseed.search.training import first_memory
 
 Arrays: TypeAlias = dict[str, npt.NDArray[Any]]
@@ -53,6 +52,9 @@ class PortfolioState:
     tracks: tuple[TrackState, ...]
     reduced: tuple[ReducedState, ...] = ()
     """The searches of reduced problems that have begun."""
+    islands: tuple[IslandState, ...] = ()
+    """The islands, if several portfolios search beside each other; the other fields then say what they have in common.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,37 @@ class ReducedState:
     state: PortfolioState
     is_over: bool
     """Whether the search has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class IslandState:
+    """An island between two epochs."""
+
+    places: tuple[int, ...]
+    """Indices of its tracks among those of its settings."""
+    state: PortfolioState
+    reason: StopReason | None
+    """Why its search has ended; None: it has not."""
+
+
+def counts_of(several: Sequence[PortfolioState]) -> Counts:
+    """Return the numbers of expressions of some portfolios, with those of their reduced problems."""
+    every = [inner for state in several for inner in (state, *(one.state for one in state.reduced))]
+    made = sum(state.charged for state in every)
+    searches = [track.search for state in every for track in state.tracks if track.search is not None]
+    return Counts(
+        made + sum(one.charged for one in searches),
+        made + sum(one.evaluated for one in searches),
+        made + sum(one.unique for one in searches),
+    )
+
+
+def completion_of(several: Sequence[PortfolioState]) -> CompletionCounts:
+    """Return what completion did in the searches of some portfolios."""
+    counts = [track.search.completion for state in several for track in state.tracks if track.search is not None]
+    return CompletionCounts(
+        sum(one.lookups for one in counts), sum(one.hits for one in counts), sum(one.splices for one in counts)
+    )
 
 
 def reduced_library(library: Library, columns: int) -> Library:
@@ -88,6 +121,12 @@ def pack(state: PortfolioState, library: Library) -> tuple[Arrays, dict[str, Any
         _put(arrays, f"reduced{one.place}", own)
         numbers = {"place": one.place, "columns": one.columns, "places": list(one.places), "is_over": one.is_over}
         reduced.append(numbers | {"state": values})
+    islands = []
+    for place, island in enumerate(state.islands):
+        own, values = pack(island.state, library)
+        _put(arrays, f"island{place}", own)
+        reason = "" if island.reason is None else island.reason.name
+        islands.append({"places": list(island.places), "reason": reason, "state": values})
     return arrays, {
         "turn": state.turn,
         "unchanged": state.unchanged,
@@ -97,6 +136,7 @@ def pack(state: PortfolioState, library: Library) -> tuple[Arrays, dict[str, Any
         "near": len(state.near),
         "tracks": [_packed(arrays, f"track{i}", track) for i, track in enumerate(state.tracks)],
         "reduced": reduced,
+        "islands": islands,
     }
 
 
@@ -143,7 +183,17 @@ def _state_of(
             _reduced_of(_below(arrays, f"reduced{one.integer('place')}"), one, library, settings)
             for one in (own.several("reduced") if own.has("reduced") else ())
         ),
+        islands=tuple(
+            _island_of(_below(arrays, f"island{place}"), one, library, settings.of_island(place))
+            for place, one in enumerate(own.several("islands") if own.has("islands") else ())
+        ),
     )
+
+
+def _island_of(arrays: Arrays, values: Fields, library: Library, settings: PortfolioSettings) -> IslandState:
+    places, reason = tuple(map(int, values.values["places"])), values.text("reason")
+    state = _state_of(arrays, values.fields("state").values, library, settings, places)
+    return IslandState(places, state, StopReason[reason] if reason else None)
 
 
 def _reduced_of(arrays: Arrays, values: Fields, library: Library, settings: PortfolioSettings) -> ReducedState:

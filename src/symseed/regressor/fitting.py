@@ -6,6 +6,7 @@ import contextlib
 import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Protocol
@@ -20,7 +21,7 @@ from symseed.regressor.run import Run, SavedFront
 from symseed.regressor.run_data import RunData
 from symseed.regressor.settings import Callback, Plan
 from symseed.regressor.target import Progress, TargetSearch
-from symseed.search import Budget, StopReason, Stream, derived
+from symseed.search import Budget, Stream, derived
 from symseed.signals import Held
 
 
@@ -62,6 +63,8 @@ class Fit:
     """Fronts of the targets whose search ended before a resume."""
     screen: Screen | None = None
     """Shows the fit while it works; None: as the setting `verbosity` says."""
+    executor: Executor | None = None
+    """Searches the islands; None: processes of this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,7 @@ def _search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
             known=fit.known[output],
             watch=watch,
             tell=tell,
+            executor=fit.executor,
         )
         try:
             front = _searched(search, prepared, fit.run, output, is_at_once=is_interrupted)
@@ -158,7 +162,7 @@ def _search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
             found.append(front)
             if fit.run is not None:
                 fit.run.finish(output, front)
-        is_interrupted |= held.is_interrupted or front.reason is StopReason.INTERRUPTED
+        is_interrupted |= held.is_interrupted or not front.reason.is_by_itself
     with Held():
         keep(outcome(is_interrupted=is_interrupted))
         if fit.screen is not None:

@@ -105,7 +105,7 @@ class Prepared:
 
     def settings_for(self, *, is_at_once: bool) -> PortfolioSettings:
         """Return the settings of the search; a search that ends at once has no assembly, which takes time."""
-        return replace(self.settings, assembly=None) if is_at_once else self.settings
+        return replace(self.settings, assembly=None, islands=None) if is_at_once else self.settings
 
     def template_task(self, settings: PortfolioSettings, threads: int) -> TemplateTask | None:
         """Return the search for the parts of the template; None if there is no template."""

@@ -114,7 +114,15 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
             column `test_loss` of `equations_` has the loss of each formula on them. None: all samples are fitted.
         n_jobs: number of threads that score formulas; -1: one for each core. None: one for each core where
             that pays, which is from 200 samples on if constants are fitted, but only one in a worker of joblib, such
-            as those of scikit-learn's `GridSearchCV`. The answer does not depend on it.
+            as those of scikit-learn's `GridSearchCV`. With `islands`, the number of processes that search them; None:
+            one for each core. The answer does not depend on it.
+        islands: number of portfolios that search beside each other, each with random numbers of its own, and exchange
+            their best formulas; they share `max_evals`. The answer depends on it.
+        island_exchange: "ring": each island gets the best formulas of the one before it. "best": those of all others.
+        island_tracks: lists of the numbers of the searches that each island has, such as [[0, 1], [2]], counted from 0
+            as `symseed methods NAME` lists them; further islands begin with the first list again. None: all.
+        executor: where islands are searched: a `concurrent.futures.Executor`, a Dask client, or the address of a Dask
+            scheduler, such as "tcp://10.0.0.1:8786". None: `n_jobs` processes of this machine.
         random_state: the seed, a NumPy RandomState, or None for a new seed in each fit.
         warm_start: whether `fit` begins with the formulas of the previous fit.
         guesses: formulas that the search begins with, as texts such as ["const * x1 ^ 2 + x2"]; their numbers, and
@@ -181,6 +189,10 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
         noise: str = _DEFAULTS.noise,
         test_size: float | int | None = _DEFAULTS.test_size,
         n_jobs: int | None = _DEFAULTS.n_jobs,
+        islands: int = _DEFAULTS.islands,
+        island_exchange: str = _DEFAULTS.island_exchange,
+        island_tracks: Sequence[Sequence[int]] | None = _DEFAULTS.island_tracks,
+        executor: Any = _DEFAULTS.executor,
         random_state: int | np.random.RandomState | None = _DEFAULTS.random_state,
         warm_start: bool = _DEFAULTS.warm_start,
         guesses: Sequence[str] | Sequence[Sequence[str]] | None = _DEFAULTS.guesses,
@@ -210,6 +222,10 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
         self.noise = noise
         self.test_size = test_size
         self.n_jobs = n_jobs
+        self.islands = islands
+        self.island_exchange = island_exchange
+        self.island_tracks = island_tracks
+        self.executor = executor
         self.random_state = random_state
         self.warm_start = warm_start
         self.guesses = guesses
@@ -311,10 +327,11 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
         known = guesses.known(plan, data, before)
         data = data.with_test(plan.given.test_size, seed)
         run = None
-        if plan.given.output_directory is not None:
-            texts = [[str(formula) for formula in formulas] for formulas in known]
-            run = Run.create(Path(plan.given.output_directory), plan.given, data, seed=seed, known=texts)
-        self._fit(Fit(plan, data, seed, known, run, started, screen=screen), labels)
+        with plan.connected() as executor:
+            if plan.given.output_directory is not None:
+                texts = [[str(formula) for formula in formulas] for formulas in known]
+                run = Run.create(Path(plan.given.output_directory), plan.given, data, seed=seed, known=texts)
+            self._fit(Fit(plan, data, seed, known, run, started, screen=screen, executor=executor), labels)
 
     def _fit(self, fit: Fit, labels: tuple[Hashable, ...] | None) -> None:
         folder = None if fit.run is None else fit.run.folder
@@ -357,7 +374,7 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
         Args:
             screen: shows the search while it works; None: what `verbosity` says.
             changes: a `callback`; other limits (`max_time`, `max_evals`, `patience`, `early_stop_condition`), `n_jobs`,
-                `verbosity`, `model_selection`; and settings that were functions, which no file can hold.
+                `executor`, `verbosity`, `model_selection`; and settings that were functions, which no file can hold.
         """
         run = Run.read(Path(run_directory), **changes)
         out = cls._of(run)
@@ -365,8 +382,10 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
         found = run.found(plan)
         is_longer = any(name in changes for name in LIMITS)
         done = {} if is_longer else {output: item.front for output, item in found.items() if item.is_final}
-        run.lock()
-        out._fit(Fit(plan, run.data, run.seed, run.known_formulas(plan), run, done=done, screen=screen), run.labels)
+        known = run.known_formulas(plan)
+        with plan.connected() as executor:
+            run.lock()
+            out._fit(Fit(plan, run.data, run.seed, known, run, done=done, screen=screen, executor=executor), run.labels)
         return out
 
     @classmethod

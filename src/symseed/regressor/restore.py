@@ -13,7 +13,7 @@ from symseed.arrays import Floats
 from symseed.assembly.simplify import converged, simplified
 from symseed.data import Dataset
 from symseed.language import Expression, Row
-from symseed.portfolio import Backfitting, Formula, Portfolio
+from symseed.portfolio import Backfitting, Formula, Islands, Portfolio
 from symseed.regressor.all_rows import AllRows
 from symseed.regressor.front import Candidate, EquationFront
 from symseed.regressor.own_errors import refitted
@@ -55,7 +55,7 @@ class Restorer:
             return min(_MOST_RESERVE * seconds, _PASSES * (time.monotonic() - started))
         return 0.0 if self._prepared.units.are_plain else min(_RESERVE * seconds, _RESERVED)
 
-    def front(self, portfolio: Portfolio | Backfitting, reason: StopReason, is_late: IsLate) -> EquationFront:
+    def front(self, portfolio: Portfolio | Islands | Backfitting, reason: StopReason, is_late: IsLate) -> EquationFront:
         """Return the front that a user sees; after Ctrl-C or when time is up, the front of the formulas judged so far.
 
         While the search works, formulas are judged on its own samples, and only the selected one is simplified again.

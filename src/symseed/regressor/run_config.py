@@ -17,7 +17,7 @@ from symseed.regressor.settings import LIMITS, NAMES, Settings
 from symseed.version import version
 
 FILE = "config.toml"
-CHANGEABLE = (*LIMITS, "model_selection", "n_jobs", "verbosity", "callback")
+CHANGEABLE = (*LIMITS, "model_selection", "n_jobs", "executor", "verbosity", "callback")
 """Settings that may change when a run is resumed."""
 
 _MOST_BYTES = 2**28

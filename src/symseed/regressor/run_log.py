@@ -113,7 +113,7 @@ class RunLog:
                 "rows": front.rows,
                 "rounding": front.rounding,
                 "noise": front.noise.values(),
-                "is_final": front.reason is not StopReason.INTERRUPTED,
+                "is_final": front.reason.is_by_itself,
             }
         )
 

@@ -6,18 +6,19 @@ import math
 import numbers
 import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from symseed import methods
+from symseed import cluster, methods
 from symseed.data import Loss, NoiseKind
 from symseed.errors import SettingsError, cut, did_you_mean
 from symseed.language import Categories, Template, Token
 from symseed.methods import Method
-from symseed.portfolio.settings import PortfolioSettings
-from symseed.portfolio.track import Track
+from symseed.portfolio import Exchange, IslandSettings, PortfolioSettings, Track
 from symseed.regressor import elsewhere, operators
 from symseed.regressor.checks import checked, real, whole
 from symseed.regressor.front import check_rule
@@ -59,6 +60,10 @@ class Settings:
     noise: str = "auto"
     test_size: float | int | None = None
     n_jobs: int | None = None
+    islands: int = 1
+    island_exchange: str = "ring"
+    island_tracks: Sequence[Sequence[int]] | None = None
+    executor: Any = None
     random_state: Any = None
     warm_start: bool = False
     guesses: Sequence[str] | Sequence[Sequence[str]] | None = None
@@ -99,6 +104,16 @@ class Settings:
         jobs = None if self.n_jobs is None else whole(self.n_jobs, "n_jobs", -math.inf)
         if jobs == 0:
             raise SettingsError("`n_jobs` must be at least 1, or -1 for all cores, but it is 0.")
+        islands = self._islands(settings)
+        if self.executor is not None and islands is None:
+            raise SettingsError("`executor` needs `islands`, whose searches it runs, but `islands` is 1. Raise it.")
+        if not (
+            self.executor is None or isinstance(self.executor, (str, Executor)) or hasattr(self.executor, "scatter")
+        ):
+            raise SettingsError(
+                "`executor` must be a `concurrent.futures.Executor`, a Dask client, or the address of a Dask "
+                f"scheduler, such as 'tcp://10.0.0.1:8786', but it is {cut(self.executor)}."
+            )
         checked(self.warm_start, "warm_start", (bool, np.bool_), "true or false")
         _check_seed(self.random_state)
         _check_test_size(self.test_size, is_warm=bool(self.warm_start))
@@ -110,6 +125,7 @@ class Settings:
             method=method,
             settings=replace(
                 settings.with_max_length(maxsize),
+                islands=islands,
                 constraints=(
                     *operators.sizes(self.constraints, tokens),
                     *operators.nestings(self.nested_constraints, tokens),
@@ -125,6 +141,7 @@ class Settings:
             early_stop=condition,
             patience=self._patience(method),
             jobs=jobs,
+            executor=self.executor,
             verbosity=None if self.verbosity is None else whole(self.verbosity, "verbosity", 0),
             callback=self._callback(),
             guesses=_guesses(self.guesses),
@@ -153,6 +170,33 @@ class Settings:
             return settings
         given = checked(self.method_settings, "method_settings", Mapping, "a mapping from names of settings to values")
         return settings.with_search_settings(changes.flattened(given))
+
+    def _islands(self, settings: PortfolioSettings) -> IslandSettings | None:
+        """The islands; None for one portfolio alone."""
+        count = whole(self.islands, "islands", 1)
+        if count == 1:
+            return None
+        if self.template is not None:
+            raise SettingsError("`islands` and `template` cannot be combined yet. Leave one of them out.")
+        names = [kind.value for kind in Exchange]
+        if self.island_exchange not in names:
+            raise SettingsError(
+                f"`island_exchange` must be one of {', '.join(names)}, but it is {self.island_exchange!r}."
+            )
+        tracks = self.island_tracks or ()
+        if not all(isinstance(one, Sequence) and not isinstance(one, str) for one in tracks):
+            raise SettingsError(
+                "`island_tracks` must be lists of the numbers of searches, such as [[0, 1], [2]], but it is "
+                f"{cut(self.island_tracks)}."
+            )
+        known = range(len(settings.tracks))
+        wrong = [track for one in tracks for track in one if track not in known]
+        if wrong:
+            raise SettingsError(
+                f"`island_tracks` must have numbers of searches from 0 to {len(known) - 1}, but has {cut(wrong[0])}."
+            )
+        own = tuple(tuple(whole(track, "island_tracks", 0) for track in one) for one in tracks)
+        return IslandSettings(count, Exchange(self.island_exchange), tracks=own)
 
     def _patience(self, method: Method) -> int | None:
         if self.patience == "auto":
@@ -190,7 +234,9 @@ class Plan:
     early_stop: EarlyStop | None
     patience: int | None
     jobs: int | None
-    """Number of threads, -1 for all cores; None: as `threads.count` says."""
+    """Number of threads or processes, -1 for all cores; None: as `threads.py` says."""
+    executor: Any
+    """Where islands are searched; None: processes of this machine."""
     verbosity: int | None
     """None: a display in a notebook, nothing elsewhere."""
     callback: Callback | None = None
@@ -203,6 +249,10 @@ class Plan:
     """The structure of all formulas; None: any."""
     noise: NoiseKind | None = None
     """The noise of the target; None: by evidence."""
+
+    def connected(self) -> AbstractContextManager[Executor | None]:
+        """Return a context that connects to the cluster, if the settings name one, and gives the executor."""
+        return cluster.connected(self.executor)
 
     def check_errors(self, *, is_given: bool) -> None:
         """Refuse standard errors beside another noise model, or beside a loss that has weights of its own."""

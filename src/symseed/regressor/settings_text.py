@@ -19,9 +19,9 @@ _FUNCTION = "a function of your own: "
 def to_values(settings: Settings) -> dict[str, Any]:
     """Return settings as values that TOML can hold: "none" for None, and a note for a function.
 
-    A callback becomes "none": a run can be repeated and resumed without it.
+    A callback and an executor become "none": a run can be repeated and resumed without them.
     """
-    return {name: _plain(None if name == "callback" else getattr(settings, name)) for name in NAMES}
+    return {name: _plain(None if name in ("callback", "executor") else getattr(settings, name)) for name in NAMES}
 
 
 def from_values(values: Mapping[str, Any]) -> dict[str, Any]:

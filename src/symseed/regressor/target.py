@@ -5,18 +5,33 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from symseed.errors import MALFORMED
 from symseed.export import to_text
 from symseed.language import Expression, Library
-from symseed.portfolio import Activity, Backfitting, Portfolio, PortfolioSettings, PortfolioState, Stage, Turn
+from symseed.portfolio import (
+    Activity,
+    Backfitting,
+    IslandProblem,
+    Islands,
+    Portfolio,
+    PortfolioSettings,
+    PortfolioState,
+    Stage,
+    Turn,
+)
 from symseed.regressor import threads
 from symseed.regressor.front import EquationFront
 from symseed.regressor.prepare import Prepared
 from symseed.regressor.restore import Restorer
 from symseed.search import Budget, StopReason
 from symseed.structure import Finding, findings
+
+Search: TypeAlias = Portfolio | Islands | Backfitting
+"""What searches for a target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +69,7 @@ class TargetSearch:
         known: Sequence[Expression] = (),
         watch: Callable[[Progress], bool] | None = None,
         tell: Callable[[Activity], None] | None = None,
+        executor: Executor | None = None,
     ) -> None:
         """Take the prepared data.
 
@@ -64,13 +80,15 @@ class TargetSearch:
             known: formulas to begin with.
             watch: called once there are first formulas, and after every turn; the search ends if it returns true.
             tell: called whenever the search begins another activity.
+            executor: searches the islands; None: processes of this machine.
         """
+        self._executor = executor
         self._prepared, self._output, self._deadline, self._watch = prepared, output, deadline, watch
         self._name = name
         self._tell = tell
         self._restorer = Restorer(prepared)
         self._known = prepared.scaled_formulas(known)
-        self._portfolio: Portfolio | Backfitting | None = None
+        self._portfolio: Search | None = None
 
     def run(self, *, begin: PortfolioState | None = None, is_at_once: bool = False) -> EquationFront:
         """Search, from the beginning or from the state `begin`.
@@ -102,15 +120,24 @@ class TargetSearch:
         self._portfolio.begins(Stage.JUDGING)
         return self._restorer.front(self._portfolio, reason, self._is_late)
 
-    def _made(
-        self, settings: PortfolioSettings, budget: Budget, begin: PortfolioState | None
-    ) -> Portfolio | Backfitting:
+    def _made(self, settings: PortfolioSettings, budget: Budget, begin: PortfolioState | None) -> Search:
         """The search, prepared."""
         plan = self._prepared.plan
         workers = threads.count(plan.jobs, len(self._prepared.data), constants=plan.settings.constants)
         task = self._prepared.template_task(settings, workers)
         if task is not None:
             return Backfitting(task, budget=budget, known=self._known, begin=begin, tell=self._tell)
+        if settings.islands is not None:
+            own = self._prepared
+            return Islands(
+                IslandProblem(own.library, own.scaled, settings, own.seed, budget, own.units),
+                patience=plan.patience,
+                known=self._known,
+                begin=begin,
+                tell=self._tell,
+                executor=self._executor,
+                jobs=threads.processes(plan.jobs),
+            )
         return Portfolio(
             self._prepared.library,
             self._prepared.scaled,
@@ -136,7 +163,7 @@ class TargetSearch:
     def _is_late(self) -> bool:
         return self._deadline is not None and time.monotonic() >= self._deadline
 
-    def _followed(self, portfolio: Portfolio | Backfitting, *, is_at_once: bool) -> StopReason:
+    def _followed(self, portfolio: Search, *, is_at_once: bool) -> StopReason:
         """Follow the turns to their end, and return its reason."""
         try:
             # Assembly may take seconds, so the formulas before it are reported at once.
@@ -163,7 +190,7 @@ class TargetSearch:
                 raise
         return StopReason.INTERRUPTED
 
-    def _progress(self, portfolio: Portfolio | Backfitting, turn: Turn) -> Progress:
+    def _progress(self, portfolio: Search, turn: Turn) -> Progress:
         best = self._restorer.shown(turn.best.expression)
         return Progress(
             output=self._output,
@@ -179,11 +206,12 @@ class TargetSearch:
     @property
     def structure(self) -> tuple[Finding, ...]:
         """What evidence says of the structure of the data so far."""
-        if not isinstance(self._portfolio, Portfolio):
+        if self._portfolio is None or isinstance(self._portfolio, Backfitting):
             return ()
-        return findings(self._portfolio.reduced.structure, self._prepared.writer, self._name, to_text)
+        whole = self._portfolio if isinstance(self._portfolio, Islands) else self._portfolio.reduced
+        return findings(whole.structure, self._prepared.writer, self._name, to_text)
 
-    def _is_enough(self, portfolio: Portfolio | Backfitting) -> bool:
+    def _is_enough(self, portfolio: Search) -> bool:
         condition = self._prepared.plan.early_stop
         if condition is None:
             return False

@@ -37,3 +37,12 @@ def count(asked: int | None, rows: int, *, constants: bool) -> int:
         return min(int(joblib.effective_n_jobs(None)), _MOST)
     is_worth = constants and rows >= ENOUGH_ROWS
     return min(int(joblib.effective_n_jobs(-1)), _MOST) if is_worth else 1
+
+
+def processes(asked: int | None) -> int:
+    """Return the number of processes for islands: what is asked for, or all cores; one in a worker of joblib."""
+    if asked is not None:
+        return min(int(joblib.effective_n_jobs(asked)), _MOST)
+    backend, configured = get_active_backend()
+    is_limited = configured is not None or backend.nesting_level
+    return min(int(joblib.effective_n_jobs(None if is_limited else -1)), _MOST)

@@ -26,6 +26,8 @@ class Stream(enum.Enum):
     """The searches for the parts of a template."""
     REDUCED = 86_028_121
     """The portfolios that search the reduced problems of another."""
+    ISLAND = 122_949_823
+    """The portfolios of a search by islands."""
     TEST = 32_452_843
     """The samples that are held out for a test."""
     FOLDS = 49_979_687

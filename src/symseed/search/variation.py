@@ -7,6 +7,7 @@ their tokens.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from dataclasses import dataclass
 
@@ -56,6 +57,10 @@ class VariationSettings:
             raise SettingsError(
                 f"`weights` must be {len(Mutation)} numbers, none negative and not all 0, but they are {self.weights}."
             )
+
+    def __getstate__(self) -> dict[str, object]:
+        """Pickle the settings without the core's copy of them."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     @functools.cached_property
     def native(self) -> _core.VarySettings:
