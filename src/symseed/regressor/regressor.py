@@ -167,6 +167,10 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
         n_features_in_, feature_names_in_: as in all estimators of scikit-learn.
     """
 
+    model_selection: str
+    random_state: Any
+    warm_start: bool
+
     @_suggesting
     def __init__(
         self,
@@ -204,38 +208,9 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
         template: str | None = _DEFAULTS.template,
         callback: Callback | None = _DEFAULTS.callback,
     ) -> None:
-        self.binary_operators = binary_operators
-        self.unary_operators = unary_operators
-        self.maxsize = maxsize
-        self.complexity_of_operators = complexity_of_operators
-        self.complexity_of_variables = complexity_of_variables
-        self.complexity_of_constants = complexity_of_constants
-        self.constraints = constraints
-        self.nested_constraints = nested_constraints
-        self.select_k_features = select_k_features
-        self.max_evals = max_evals
-        self.max_time = max_time
-        self.early_stop_condition = early_stop_condition
-        self.patience = patience
-        self.model_selection = model_selection
-        self.loss = loss
-        self.noise = noise
-        self.test_size = test_size
-        self.n_jobs = n_jobs
-        self.islands = islands
-        self.island_exchange = island_exchange
-        self.island_tracks = island_tracks
-        self.executor = executor
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.guesses = guesses
-        self.verbosity = verbosity
-        self.output_directory = output_directory
-        self.method = method
-        self.method_settings = method_settings
-        self.constants = constants
-        self.template = template
-        self.callback = callback
+        given = locals()
+        for name in NAMES:
+            setattr(self, name, given[name])
 
     # --- Fitting -----------------------------------------------------------------------------------------------------
 

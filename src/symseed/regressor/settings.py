@@ -105,15 +105,7 @@ class Settings:
         if jobs == 0:
             raise SettingsError("`n_jobs` must be at least 1, or -1 for all cores, but it is 0.")
         islands = self._islands(settings)
-        if self.executor is not None and islands is None:
-            raise SettingsError("`executor` needs `islands`, whose searches it runs, but `islands` is 1. Raise it.")
-        if not (
-            self.executor is None or isinstance(self.executor, (str, Executor)) or hasattr(self.executor, "scatter")
-        ):
-            raise SettingsError(
-                "`executor` must be a `concurrent.futures.Executor`, a Dask client, or the address of a Dask "
-                f"scheduler, such as 'tcp://10.0.0.1:8786', but it is {cut(self.executor)}."
-            )
+        self._check_executor(islands)
         checked(self.warm_start, "warm_start", (bool, np.bool_), "true or false")
         _check_seed(self.random_state)
         _check_test_size(self.test_size, is_warm=bool(self.warm_start))
@@ -197,6 +189,17 @@ class Settings:
             )
         own = tuple(tuple(whole(track, "island_tracks", 0) for track in one) for one in tracks)
         return IslandSettings(count, Exchange(self.island_exchange), tracks=own)
+
+    def _check_executor(self, islands: IslandSettings | None) -> None:
+        if self.executor is not None and islands is None:
+            raise SettingsError("`executor` needs `islands`, whose searches it runs, but `islands` is 1. Raise it.")
+        if not (
+            self.executor is None or isinstance(self.executor, (str, Executor)) or hasattr(self.executor, "scatter")
+        ):
+            raise SettingsError(
+                "`executor` must be a `concurrent.futures.Executor`, a Dask client, or the address of a Dask "
+                f"scheduler, such as 'tcp://10.0.0.1:8786', but it is {cut(self.executor)}."
+            )
 
     def _patience(self, method: Method) -> int | None:
         if self.patience == "auto":
