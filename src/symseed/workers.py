@@ -6,6 +6,7 @@ task; an executor with a `share` of its own (`cluster.py`) distributes it before
 
 from __future__ import annotations
 
+import copy
 import itertools
 import os
 import pickle
@@ -160,12 +161,15 @@ class Workers:
     def _begun(self) -> tuple[Executor, Any]:
         executor = self._given or (processes(self._count) if self._count > 1 else Inline())
         shared = executor.share(self._value) if isinstance(executor, Sharing) else None
-        return executor, self._value if isinstance(executor, Inline) else shared
+        return executor, shared
 
     def _send(self, task: _Task, value: Any = None) -> None:
         own = self._shared if value is None else value
         try:
-            future = self._executor.submit(_work, version(), self.key, own, task.function, task.arguments)
+            if self.is_here:
+                future = self._executor.submit(task.function, self._value, *task.arguments)
+            else:
+                future = self._executor.submit(_work, version(), self.key, own, task.function, task.arguments)
         except (*_LOST, RuntimeError) as error:  # a RuntimeError: the executor was shut down
             self._again(task, error)
         else:
@@ -225,12 +229,11 @@ def _work(caller: str, key: str, value: Any, function: Callable[..., Any], argum
             f"A worker has symseed {own}, but the search runs symseed {caller}, which might give other answers. "
             f"Install symseed {caller} on the workers."
         )
-    if value is None:
-        value = _held.get(key)
+    if key not in _held:
         if value is None:
             return _Lacking()
-    elif key not in _held:
-        _held[key] = value
+        # Copies, because the arrays of a message may be read-only, and at places where the core cannot read them.
+        _held[key] = copy.deepcopy(value)
         for old in list(_held)[:-_MOST_HELD]:
             _held.pop(old, None)
-    return function(value, *arguments)
+    return function(_held[key], *copy.deepcopy(arguments))
