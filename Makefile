@@ -13,7 +13,7 @@ else
 REPAIR_WHEEL = cp build/wheel/*.whl dist
 endif
 
-.PHONY: help demo test browser lint docs perf surroundings fuzz recipe sanitize wheel clean
+.PHONY: help demo test browser cluster lint docs perf surroundings fuzz recipe sanitize wheel clean
 
 help:  ## Say what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -26,6 +26,9 @@ test: $(VENV)/installed $(VENV)/test-tools  ## Run the tests against the install
 
 browser: $(VENV)/installed $(VENV)/test-tools $(VENV)/browser-tools  ## Run the tests of Studio in a Chromium, if there is one
 	$(BIN)/python -m pytest -q tests/studio/test_browser.py
+
+cluster: $(VENV)/installed $(VENV)/test-tools $(VENV)/cluster-tools  ## Run the tests on a Dask cluster of processes of this machine
+	$(BIN)/python -m pytest -q tests/portfolio/test_cluster.py
 
 lint: $(VENV)/installed $(VENV)/test-tools $(VENV)/lint-tools  ## Formats, lint rules, types, layers, the native stub, and the pages
 	$(BIN)/ruff format --check .

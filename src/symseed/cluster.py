@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
 from typing import Any
@@ -14,6 +15,7 @@ _CONNECT_SECONDS = 10
 """Most seconds to wait for the scheduler's first answer: chosen by hand."""
 _LOOK_SECONDS = 1.0
 """Seconds between two looks whether the scheduler is still there: chosen by hand."""
+_GONE = "The scheduler of the cluster is gone."
 
 
 class LostSchedulerError(BrokenExecutor):
@@ -58,7 +60,7 @@ class Cluster(Executor):
             if future.cancelled():
                 return
             try:
-                found, error = (one.result(), None) if one.status == "finished" else (None, _error(one))
+                found, error = (one.result(), None) if one.status == "finished" else (None, self._error(one))
             except BaseException as lost:  # the connection broke between the two
                 found, error = None, lost
             with contextlib.suppress(Exception):  # it was cancelled meanwhile
@@ -76,9 +78,23 @@ class Cluster(Executor):
             with contextlib.suppress(Exception):
                 self._client.close(timeout=_LOOK_SECONDS)
 
+    @property
+    def threads(self) -> int:
+        """Number of threads of all workers."""
+        return sum(self._client.nthreads().values())
+
+    def _error(self, future: Any) -> BaseException:
+        """What a task failed with; cancelled tasks have lost what they need."""
+        if self._client.status != "running":
+            return LostSchedulerError(_GONE)
+        if future.status == "error":
+            error: BaseException = future.exception()
+            return BrokenExecutor(str(error)) if type(error).__name__ == "KilledWorker" else error
+        return BrokenExecutor(f"the task is {future.status}")
+
     def _check_there(self) -> None:
         if self._client.status != "running":
-            raise LostSchedulerError("the scheduler is gone")
+            raise LostSchedulerError(_GONE)
 
     def _check_versions(self) -> None:
         """Refuse workers of another version, whose answers might differ."""
@@ -115,12 +131,16 @@ def _installed() -> str:
         return "not at all"
 
 
-def _error(future: Any) -> BaseException:
-    """What a task failed with; cancelled tasks have lost what they need."""
-    if future.status == "error":
-        error: BaseException = future.exception()
-        return BrokenExecutor(str(error)) if type(error).__name__ == "KilledWorker" else error
-    return BrokenExecutor(f"the task is {future.status}")
+def is_task() -> bool:
+    """Return whether this is done by a worker of a Dask cluster, whose other threads have the other cores."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return False
+    try:
+        distributed.get_worker()
+    except ValueError:
+        return False
+    return True
 
 
 @contextlib.contextmanager

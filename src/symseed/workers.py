@@ -221,14 +221,23 @@ def _begin_worker(parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _work(caller: str, key: str, value: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Do a task with the common value, which comes with it or was kept before."""
+def check_version(caller: str) -> None:
+    """Refuse a task of another version.
+
+    Raises:
+        SettingsError: if this is not the version `caller`.
+    """
     own = version()
     if own != caller:
         raise SettingsError(
             f"A worker has symseed {own}, but the search runs symseed {caller}, which might give other answers. "
             f"Install symseed {caller} on the workers."
         )
+
+
+def _work(caller: str, key: str, value: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Do a task with the common value, which comes with it or was kept before."""
+    check_version(caller)
     if key not in _held:
         if value is None:
             return _Lacking()

@@ -5,6 +5,8 @@ A record is written to the store when its run ends. A second start with the same
 
 from __future__ import annotations
 
+import multiprocessing
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 
@@ -12,8 +14,11 @@ from symseed import benchmarks, methods
 from symseed.benchmarks import pool
 from symseed.benchmarks.execution import execute, failed
 from symseed.benchmarks.store import RunKey, RunRecord, Store
+from symseed.cluster import LostSchedulerError
 from symseed.errors import SettingsError, check_at_least
 from symseed.recovery.checker import Checker
+from symseed.version import version
+from symseed.workers import check_version
 
 
 def plan(
@@ -55,6 +60,7 @@ def run_many(
     """Do the runs that the store does not have, `jobs` at a time.
 
     Args:
+        jobs: number of runs at a time; an executor has them all on their way, a few for each of its workers.
         done: called with the record of each run as it ends.
         executor: executor of the runs, such as a cluster with the interface of `concurrent.futures`; None: processes of
             this machine, each with its own core, which may die without harm to the others.
@@ -80,10 +86,26 @@ def run_many(
             waiting = pool.run(waiting, jobs, finish)
 
 
-def run_one(key: RunKey) -> RunRecord:
-    """Do one run; workers of any executor call this."""
-    with Checker() as checker:
-        return execute(key, checker)
+_kept = threading.local()
+"""The checker of a worker's thread, which lives as long as the thread: it has a process of its own."""
+
+
+def run_one(key: RunKey, caller: str) -> RunRecord:
+    """Do one run; workers of any executor call this.
+
+    Args:
+        caller: version of symseed that wants the record.
+
+    Raises:
+        SettingsError: if this is another version.
+    """
+    check_version(caller)
+    if multiprocessing.parent_process() is None:
+        with Checker() as checker:
+            return execute(key, checker)
+    if not hasattr(_kept, "checker"):
+        _kept.checker = Checker()
+    return execute(key, _kept.checker)
 
 
 def _run_on(executor: Executor, keys: Sequence[RunKey], jobs: int, finish: Callable[[RunRecord], None]) -> None:
@@ -94,10 +116,12 @@ def _run_on(executor: Executor, keys: Sequence[RunKey], jobs: int, finish: Calla
         while left or running:
             while left and len(running) < jobs:
                 key = left.pop()
-                running[executor.submit(run_one, key)] = key
+                running[executor.submit(run_one, key, version())] = key
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 key = running.pop(future)
                 error = future.exception()
+                if isinstance(error, (LostSchedulerError, SettingsError)):
+                    raise error
                 finish(future.result() if error is None else failed(key, f"Its worker failed: {error}"))
     finally:
         for future in running:

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from symseed import benchmarks, files
+from symseed import benchmarks, cluster, files
 from symseed.arrays import Floats
 from symseed.benchmarks import plots, rates, report, runner, unseen
 from symseed.benchmarks.store import RunRecord, Store
@@ -25,6 +25,9 @@ _MOST_SEEDS = 100_000
 """Most seeds of one command, so that the list of its runs fits into memory: chosen by hand."""
 _MOST_JOBS = 1_000
 """Most processes of one command: more than any machine has cores. Chosen by hand."""
+
+_AHEAD = 3
+"""Runs on their way for each thread of a cluster, so that no worker waits for the next: chosen by hand."""
 
 
 @click.group(name="bench")
@@ -86,6 +89,7 @@ def show_command(name: str, draw: int) -> None:
 @click.option(
     "--jobs", type=click.IntRange(1, _MOST_JOBS), default=2, show_default=True, help="Number of parallel runs."
 )
+@click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers do the runs, in place of --jobs.")
 @click.option("--store", "folder", required=True, type=click.Path(path_type=Path), help="Folder for the records.")
 @click.option("--draw", default=0, show_default=True, help=_DRAW)
 @click.option("--max-evals", type=click.IntRange(min=1), show_default=_BUDGET, help="Maximum expressions per run.")
@@ -107,6 +111,7 @@ def run_command(
     method_names: tuple[str, ...],
     seeds: str,
     jobs: int,
+    scheduler: str | None,
     folder: Path,
     draw: int,
     max_evals: int | None,
@@ -132,8 +137,12 @@ def run_command(
     click.echo(f"{len(keys)} runs, {len(keys) - missing} of them done before; records in {store.path}")
     ending = Termination()
     try:
-        with ending, _shown(missing) as done:
-            runner.run_many(keys, store, jobs=jobs, done=done)
+        with ending, cluster.connected(scheduler) as executor, _shown(missing) as done:
+            several = _AHEAD * executor.threads if isinstance(executor, cluster.Cluster) else jobs
+            runner.run_many(keys, store, jobs=several, done=done, executor=executor)
+    except cluster.LostSchedulerError as error:
+        click.echo(f"symseed: {error} The records so far are in {store.path}; the same command goes on.", err=True)
+        sys.exit(1)
     except KeyboardInterrupt:
         click.echo(f"symseed: Stopped. The records so far are in {store.path}; the same command goes on.", err=True)
         sys.exit(TERMINATED if ending.is_terminated else INTERRUPTED)

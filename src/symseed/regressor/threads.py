@@ -5,6 +5,8 @@ from __future__ import annotations
 import joblib
 from joblib.parallel import get_active_backend
 
+from symseed import cluster
+
 ENOUGH_ROWS = 200
 """Fewest samples that are worth several threads, which begin anew in each generation.
 
@@ -24,13 +26,15 @@ def count(asked: int | None, rows: int, *, constants: bool) -> int:
 
     Args:
         asked: the setting `n_jobs`; None: all cores if the work is enough, or what `joblib.parallel_config` says.
-            In a worker of joblib, such as those of scikit-learn's `GridSearchCV`, it is one: the other workers have
+            In a worker of joblib, such as those of `GridSearchCV`, or of Dask it is one: the other workers have
             the other cores.
         rows: number of samples that the search uses.
         constants: whether formulas may hold fitted constants.
     """
     if asked is not None:
         return min(int(joblib.effective_n_jobs(asked)), _MOST)
+    if cluster.is_task():
+        return 1  # joblib's backend for Dask does not say so
     backend, configured = get_active_backend()
     # In a worker `effective_n_jobs(-1)` is still the number of cores of the machine, so that its depth is asked for.
     if configured is not None or backend.nesting_level:
@@ -43,6 +47,8 @@ def processes(asked: int | None) -> int:
     """Return the number of processes for islands: what is asked for, or all cores; one in a worker of joblib."""
     if asked is not None:
         return min(int(joblib.effective_n_jobs(asked)), _MOST)
+    if cluster.is_task():
+        return 1
     backend, configured = get_active_backend()
     is_limited = configured is not None or backend.nesting_level
     return min(int(joblib.effective_n_jobs(None if is_limited else -1)), _MOST)
