@@ -104,6 +104,25 @@ nb::tuple bind_log_probabilities(const Learner& learner, const Rules& rules, con
   return nb::make_tuple(to_numpy(std::move(log_probability)), to_numpy(std::move(entropy), {rows.count, rows.stride}));
 }
 
+nb::object bind_distributions(const Learner& learner, const Rules& rules, const Tokens& tokens, const Lengths& lengths,
+                              const Constants& constants) {
+  const HeldRows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
+  require(rows.count == 1, "`distributions` takes one row.");
+  const auto network = learner.now();
+  const auto length = static_cast<std::size_t>(rows[0].length);
+  const std::size_t kinds = rules.vocabulary().size();
+  std::vector<double> probability(length * kinds);
+  std::visit(
+      [&](const auto& lstm) {
+        require_same_tokens(lstm.shape(), rules);
+        run([&](Monitor& monitor) {
+          lstm.distributions(kernels_for(lstm), rules, rows[0], monitor, probability.data());
+        });
+      },
+      *network);
+  return nb::cast(to_numpy(std::move(probability), {length, kinds}));
+}
+
 nb::object bind_gradient(const Learner& learner, const Rules& rules, const Tokens& tokens, const Lengths& lengths,
                          const Constants& constants, const Array<double, 1>& weight, const Array<double, 1>& entropy,
                          double decay) {
@@ -194,6 +213,7 @@ void bind_lstm(nb::module_& m) {
       .def("blocks", &bind_blocks)
       .def("sample", &bind_sample, "rules"_a, "count"_a, "seed"_a, "step"_a, "threads"_a)
       .def("log_probabilities", &bind_log_probabilities, "rules"_a, "tokens"_array, "lengths"_array, "constants"_array)
+      .def("distributions", &bind_distributions, "rules"_a, "tokens"_array, "lengths"_array, "constants"_array)
       .def("gradient", &bind_gradient, "rules"_a, "tokens"_array, "lengths"_array, "constants"_array, "weight"_array,
            "entropy"_array, "decay"_a)
       .def("ascend", &bind_ascend, "rules"_a, "tokens"_array, "lengths"_array, "constants"_array, "weight"_array,

@@ -395,6 +395,26 @@ void Lstm<Real>::log_probabilities(const RecurrentKernels<Real>& kernels, const 
 }
 
 template <class Real>
+void Lstm<Real>::distributions(const RecurrentKernels<Real>& kernels, const Rules& rules, Row row, Monitor& monitor,
+                               double* probability) const {
+  Runner runner(*this, kernels, rules, false);
+  const auto tokens = static_cast<std::size_t>(shape_.tokens);
+  const int longest = std::min(row.length, rules.max_length());
+  std::fill(probability, probability + static_cast<std::size_t>(row.length) * tokens, 0.0);
+  runner.reset();
+  for (int position = 0; position < longest; ++position) {
+    monitor.check();
+    if (!runner.look()) return;
+    const double total = static_cast<double>(runner.total());
+    double* here = probability + static_cast<std::size_t>(position) * tokens;
+    for (std::size_t t = 0; t < tokens; ++t) here[t] = static_cast<double>(runner.weights()[t]) / total;
+    const Token next = row.tokens[position];
+    if (here[next] == 0.0) return;
+    runner.take(next);
+  }
+}
+
+template <class Real>
 std::vector<Real> Lstm<Real>::gradient(const RecurrentKernels<Real>& kernels, const Rules& rules, const Rows& rows,
                                        const Objective& objective, Monitor& monitor) const {
   std::vector<Real> out(parameters_.size());

@@ -64,6 +64,10 @@ class Lstm {
   void log_probabilities(const RecurrentKernels<Real>& kernels, const Rules& rules, const Rows& rows, Monitor& monitor,
                          double* log_probability, double* entropy) const;
 
+  // The probability of each token at each position of a row, (L, T): 0 from the position on where the rules forbid it.
+  void distributions(const RecurrentKernels<Real>& kernels, const Rules& rules, Row row, Monitor& monitor,
+                     double* probability) const;
+
   // The objective's gradient by the parameters. Rows that the rules forbid have weight 0.
   std::vector<Real> gradient(const RecurrentKernels<Real>& kernels, const Rules& rules, const Rows& rows,
                              const Objective& objective, Monitor& monitor) const;

@@ -416,7 +416,7 @@ Generation next_generation(const Rules& rules, const Rows& rows, const double* r
         variation.mutate(rng, children[i].row(), variation.draw_mutation(rng), mutant);
         std::swap(children[i], mutant);
       }
-      out.touched[first + i] = is_crossed || is_mutated;
+      out.touched[first + i] = static_cast<std::uint8_t>((is_crossed ? kCrossed : 0) | (is_mutated ? kMutated : 0));
       out.children.set(first + i, children[i].row());
     }
   }

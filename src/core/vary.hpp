@@ -114,11 +114,15 @@ NewRows mutate_rows(const Rules& rules, const Rows& rows, Mutation mutation, con
 NewRows random_trees(const Rules& rules, std::size_t count, std::uint64_t seed, std::uint64_t step, int least, int most,
                      int tries, Monitor& monitor);
 
+// Flags of `Generation::touched`.
+inline constexpr int kCrossed = 1;
+inline constexpr int kMutated = 2;
+
 // One generation: as many children as rows, from tournament winners, pairs crossed, rows mutated.
 struct Generation {
   NewRows children;                   // with constants if the library has any
   std::vector<std::int64_t> parent;   // (N,): the row each child began as
-  std::vector<std::uint8_t> touched;  // (N,): crossed or mutated, even if that was undone
+  std::vector<std::uint8_t> touched;  // (N,): the flags of what was done to each, even if it was undone
 };
 
 Generation next_generation(const Rules& rules, const Rows& rows, const double* reward, const VarySettings& settings,

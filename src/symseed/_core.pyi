@@ -565,6 +565,10 @@ class Lstm:
         self, rules: Rules, tokens: Tokens, lengths: Lengths, constants: Constants
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Return log p of each row (N,), -inf where it is not legal, and the entropies along it (N, L)."""
+    def distributions(
+        self, rules: Rules, tokens: Tokens, lengths: Lengths, constants: Constants
+    ) -> npt.NDArray[np.float64]:
+        """Return the probability of each token at each position of one row, (L, T): 0 once the row is not legal."""
     def gradient(
         self,
         rules: Rules,
@@ -646,9 +650,11 @@ def next_generation(
     seed: int,
     step: int,
 ) -> tuple[Tokens, Lengths, Constants | None, npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
-    """Return as many children as rows, the row that each began as, and whether it was crossed or mutated.
+    """Return as many children as rows, the row that each began as, and what was done to it.
+
+    That is 1 for crossed, 2 for mutated, 3 for both, 0 for neither.
 
     Constants are None if the library has none. Winners of tournaments are paired (with a tournament of 0, each row is
     its own parent); each pair crosses with one probability, then each row mutates with the other. A row counts as
-    "touched" even if its child broke a rule and was undone.
+    touched even if its child broke a rule and was undone.
     """

@@ -32,6 +32,15 @@ _NO_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr
 _PARTIAL = ".partial"
 
 
+def state(path: Path) -> tuple[int, int, int] | None:
+    """Return what changes whenever a file does; None if there is none."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
 def read(path: Path, most: int) -> bytes:
     """Return the content of a regular file of at most `most` bytes.
 

@@ -45,6 +45,7 @@ from symseed.search import Lesson, Memory, Part
 from symseed.search.budget import Budget, IsLate, StopReason
 from symseed.search.elite import Front
 from symseed.search.evolution import EvolutionSettings
+from symseed.search.lineage import LineageOf
 from symseed.search.search import SearchSettings
 from symseed.space import SearchSpace
 from symseed.space.constraints import PAPER, Dimensions
@@ -457,9 +458,9 @@ def test_an_interrupt_within_a_search_returns_the_best_so_far(at: int, monkeypat
     interrupt = Interrupt(at)
     original = Front.add
 
-    def add(front: Front, scored: Scored, part: Part) -> None:
+    def add(front: Front, scored: Scored, part: Part, lineage: LineageOf) -> None:
         interrupt()
-        original(front, scored, part)
+        original(front, scored, part, lineage)
 
     monkeypatch.setattr(Front, "add", add)
     solution = solve(noisy(), budget=Budget(50_000))

@@ -81,7 +81,7 @@ def test_the_report_has_the_constants(tmp_path: Path) -> None:
     model = fit(output_directory=str(tmp_path))
     written = CliRunner().invoke(commands, ["report", str(model.run_directory_)], catch_exceptions=False).stdout
     page = Path(written.strip()).read_text(encoding="utf-8")
-    assert "<h2>Constants</h2>" in page
+    assert "<h2>Constants of the selected formula</h2>" in page
     assert page.count("<td>± ") == len(model.standard_errors())
 
 

@@ -17,7 +17,7 @@ from symseed import DataError, Expression, Library, Population, SearchSpace, Set
 from symseed.language.row import Row
 from symseed.language.tokens import OPERATORS
 from symseed.search.policy import Lesson, LSTMPolicy, PolicySettings
-from symseed.space.constraints import PAPER, Repeat
+from symseed.space.constraints import PAPER, NoInverses, Repeat
 from symseed.space.priors import SoftLength, UniformArity
 
 LIBRARY = Library.of(["add", "sub", "mul", "sin", "cos", "exp", "log", "const"], 2)
@@ -348,6 +348,31 @@ def test_rows_are_drawn_as_often_as_their_probability_says(precision: int) -> No
     # The prior's frequencies would not pass.
     prior = draws * np.exp(LSTMPolicy(space).log_probability(everything))
     assert np.sum((found[common] - prior[common]) ** 2 / prior[common]) > 10.0 * common.sum()
+
+
+def test_distributions_hold_the_probability_of_each_token_that_log_probability_adds_up() -> None:
+    policy = moved(SPACE)
+    for row in SPACE.sample(20, seed=1):
+        shares = policy.distributions(row)
+        assert shares.shape == (len(row), len(LIBRARY))
+        np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-9)
+        (together,), entropy = policy.log_probability_and_entropy(Population.from_expressions([row]))
+        assert np.log(shares[range(len(row)), row.ids]).sum() == pytest.approx(together, rel=1e-9)
+        known = np.where(shares > 0.0, shares, 1.0)
+        np.testing.assert_allclose(-(shares * np.log(known)).sum(axis=1), entropy[0, : len(row)], rtol=1e-9, atol=1e-12)
+
+
+def test_distributions_are_0_behind_a_token_that_is_not_allowed() -> None:
+    space = SearchSpace(LIBRARY, 1, 14, constraints=(NoInverses(),))
+    shares = LSTMPolicy(space).distributions(Expression.parse("exp(log(x1))", LIBRARY))
+    (log,) = LIBRARY.ids(["log"])
+    np.testing.assert_allclose(shares[:2].sum(axis=1), 1.0)
+    assert shares[1, log] == 0.0
+    assert (shares[2:] == 0.0).all()
+    long = Expression.parse("+".join(["x1"] * 9), LIBRARY)
+    shares = LSTMPolicy(space).distributions(long)
+    assert shares.shape == (17, len(LIBRARY))
+    assert not shares[14:].any()
 
 
 def test_the_first_token_is_drawn_from_the_twins_distribution() -> None:

@@ -720,15 +720,15 @@ def test_each_splice_is_scored_and_charged_and_the_search_goes_on_as_without() -
 def test_rows_are_completed_where_they_are_new_and_have_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
     """A row that was known, or that failed, is not looked at again."""
     given: list[set[bytes]] = []
-    native = Completer.complete
+    native = Completer.completions
 
-    def watched(self: Completer, population: Population, rows: npt.NDArray[np.intp]) -> Population:
+    def watched(self: Completer, population: Population, rows: npt.NDArray[np.intp]) -> Any:
         given.append(set(keys(population.take(rows))))
         assert len(given[-1]) == len(rows)
         assert not evaluate(population.take(rows), nguyen7().dataset).failure.any()
         return native(self, population, rows)
 
-    monkeypatch.setattr(Completer, "complete", watched)
+    monkeypatch.setattr(Completer, "completions", watched)
     settings = dataclasses.replace(SMALL, completion=CompletionSettings())
     run(SPACE, nguyen7(solved_nmse=0.0), settings, budget=Budget(1500))
     assert len(given) > 20

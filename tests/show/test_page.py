@@ -1,8 +1,14 @@
-"""The report: one well-formed page that asks for nothing, says what is so, and lets no name be more than a name."""
+"""The report: one well-formed page that asks for nothing, says what is so, and lets no name be more than a name.
+
+Its script, which is Studio's, is tried in `tests/studio/test_frozen.py` and in a browser.
+"""
 
 from __future__ import annotations
 
+import base64
 import functools
+import hashlib
+import json
 import os
 import re
 import subprocess
@@ -18,8 +24,9 @@ from symseed import Dataset, Expression, Library
 from symseed.errors import DataError, SettingsError
 from symseed.export import to_mathml, to_text
 from symseed.language.row import Row
-from symseed.portfolio.progress import Moment
-from symseed.show.page import Measures, ReportContent, report_html
+from symseed.show.figures import plot_front
+from symseed.show.page import Drawing, Frozen, Measures, ReportContent
+from symseed.show.page import report_html as with_script
 
 pytest.importorskip("matplotlib")
 
@@ -87,13 +94,6 @@ def rows(library: Library = LIBRARY) -> list[Shown]:
     return [Shown(first, 1, 4.0, 0.0), Shown(second, 2, 0.25, 1.5), Shown(both, 3, 1e-6, 2.5)]
 
 
-def history(text: str = "a") -> list[Moment]:
-    return [
-        Moment(seconds=0.5, charged=10, loss=4.0, formula="0"),
-        Moment(seconds=1.0, charged=20, loss=1.0, formula=text),
-    ]
-
-
 def data(names: tuple[str, str] = ("a", "b")) -> Dataset:
     X = np.array([[1.0, 2.0], [2.0, 5.0], [4.0, 3.0]])
     return Dataset.of(X, X.sum(axis=1) + np.array([0.5, 0.0, -1.0]), names=names)
@@ -107,13 +107,18 @@ CONTENT = ReportContent(
     dataset=data(),
     source="sums.csv",
     units={"total": "kg", "a": "m"},
-    history=history(),
     settings={"max_time": 60.0, "unary_operators": ("sin", "cos")},
     reason="The budget of expressions is used up.",
     seed=7,
     versions={"symseed": "0.1.0"},
     code={"Python": "def total(a, b):\n    return a + b\n"},
+    drawings=[Drawing(name, "The front", lambda: plot_front(rows(), 2)) for name in ("one", "other")],
 )
+FROZEN = Frozen("const one = 1;\n", ".frozen{color:red}", '{"text": "</script><script>"}')
+
+
+def report_html(content: ReportContent) -> str:
+    return with_script(content, FROZEN)
 
 
 @functools.cache
@@ -129,7 +134,7 @@ def test_the_page_says_everything_that_it_was_given() -> None:
     for said in ("seed", "7", "0.1.0", "def total(a, b):\n    return a + b\n", "('sin', 'cos')"):
         assert said in page.texts or said in text
     assert page.tags.count("math") == 1 + len(CONTENT.equations)
-    assert page.tags.count("svg") == 4
+    assert page.tags.count("svg") == 2
     assert page.values("aria-label").count("selected") == 1
     assert "Export" in page.texts
     measures = Measures.of(rows()[2].expression, data())
@@ -140,9 +145,14 @@ def test_the_page_says_everything_that_it_was_given() -> None:
 def test_the_page_is_alone_and_its_pictures_do_not_share_names() -> None:
     text = written()
     page = Page(text)
-    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-    assert policy in page.values("content")
-    assert not {"script", "link", "iframe", "object", "a", "base", "form"} & set(page.tags)
+    (policy,) = (value for value in page.values("content") if "default-src" in value)
+    digest = base64.b64encode(hashlib.sha256(FROZEN.script.encode()).digest()).decode()
+    assert policy.startswith(
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:;"
+    )
+    assert f'<script type="module">{FROZEN.script}</script>' in text
+    assert page.tags.count("script") == 2, "the answers, and the script of the policy"
+    assert not {"link", "iframe", "object", "a", "base", "form"} & set(page.tags)
     assert all(
         value.startswith(("#", "data:")) for name in ("href", "xlink:href", "src") for value in page.values(name)
     )
@@ -180,7 +190,6 @@ def test_no_name_becomes_part_of_the_page(name: str) -> None:
         dataset=data(names),
         source=name,
         units={name: name, name + "y": name},
-        history=history(name),
         settings={name: name},
         reason=name,
         versions={name: name},
@@ -191,6 +200,12 @@ def test_no_name_becomes_part_of_the_page(name: str) -> None:
     assert {attribute for attribute, _ in page.attributes} <= {attribute for attribute, _ in plain.attributes}
     # Title and heading; source; unit; setting and its value; reason; version and its name; code and its name; formulas.
     assert sum(part.strip() == name for part in page.texts) >= 12
+
+
+def test_no_answer_ends_the_element_that_holds_it() -> None:
+    held = re.search('<script type="application/json" id="frozen">(.*?)</script>', written(), re.DOTALL)
+    assert held is not None
+    assert json.loads(held[1]) == {"text": "</script><script>"}
 
 
 def test_a_name_of_any_length_or_character_gives_a_page_that_can_be_written() -> None:
@@ -222,9 +237,7 @@ def test_without_matplotlib_the_page_says_how_to_install_it(monkeypatch: pytest.
 def test_what_is_not_given_has_no_place_on_the_page() -> None:
     page = Page(report_html(ReportContent(title="Bare", equations=rows(), chosen=0)))
     text = " ".join(page.texts)
-    assert page.tags.count("svg") == 2
-    assert "The data are not available." in text
-    assert "The history is not available." in text
+    assert page.tags.count("svg") == 0
     assert "The run" not in text
     assert "Export" not in page.texts
     assert "R²" not in text
@@ -293,7 +306,7 @@ def test_what_cannot_be_measured_is_said(X: list[list[float]], y: list[float], s
 
 def test_the_front_has_a_column_for_a_test_where_there_was_one() -> None:
     def head(equations: list[Shown]) -> list[str]:
-        text = report_html(replace(CONTENT, equations=equations, history=(), dataset=None))
+        text = report_html(replace(CONTENT, equations=equations, dataset=None))
         return re.findall("<th>(.*?)</th>", text)
 
     assert "test loss" not in head(rows())

@@ -1,4 +1,7 @@
-"""The page in a real browser: from a table to a formula, after a killed server, by keyboard; widths and colours."""
+"""The page in a real browser: from a table to a formula, after a killed server, by keyboard; widths and colours.
+
+The report, which is the same page without a server, and the pages of comparisons and of benchmark stores are tried too.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from studio_runs import EVIL, make_run, noisy_table
+from studio_runs import EVIL, make_run, make_store, noisy_table
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (`--group browser`)")
 BROWSER = os.environ.get("SYMSEED_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
@@ -30,6 +33,7 @@ class Served:
     """A server in a process of its own."""
 
     def __init__(self, folder: Path, port: int = 0) -> None:
+        self.folder = folder
         command = [sys.executable, "-m", "symseed", "studio", str(folder), "--no-browser", "--port", str(port)]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
@@ -56,6 +60,8 @@ def browser() -> Iterator[Any]:
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("browser") / "runs"
     make_run(folder)
+    make_run(folder)
+    make_store(folder / "records")
     one = Served(folder)
     yield one
     one.end()
@@ -67,7 +73,7 @@ def page(browser: Any, served: Served) -> Iterator[Any]:
     yield from opened(browser, served)
 
 
-def opened(browser: Any, served: Served, **context: Any) -> Iterator[Any]:
+def opened(browser: Any, served: Served, *, is_empty: bool = False, **context: Any) -> Iterator[Any]:
     own = browser.new_context(viewport={"width": 1300, "height": 900}, **context)
     page = own.new_page()
     page.set_default_timeout(SLOW)
@@ -80,13 +86,15 @@ def opened(browser: Any, served: Served, **context: Any) -> Iterator[Any]:
     page.on("request", lambda asked: None if f"127.0.0.1:{served.port}" in asked.url else wrong.append(asked.url))
     page.goto(served.link)
     page.locator("#runs li").first.wait_for()
+    if is_empty:
+        page.get_by_text("There are no runs yet.").wait_for()
     yield page
     own.close()
     assert wrong == [], wrong
 
 
 def open_run(page: Any) -> None:
-    page.locator("nav a").first.click()
+    page.locator("#runs a").first.click()
     page.locator(".front tbody tr").first.wait_for()
     page.locator(".plot").first.wait_for()
 
@@ -142,17 +150,77 @@ def test_a_formula_is_typed_and_the_curve_follows_its_constants(page: Any) -> No
     page.get_by_text("This is your choice").wait_for()
 
 
-def test_everything_is_reached_by_the_keyboard(page: Any) -> None:
-    """From the table to the order, without a mouse."""
-    page.get_by_role("button", name="planets", exact=True).focus()
-    page.keyboard.press("Enter")
-    page.get_by_role("button", name="Start").wait_for()
-    reached = set()
-    for _ in range(80):
+def tabbed_to(page: Any, name: str) -> set[str]:
+    """Press Tab until an element of that name has the focus; return the names of all that had it."""
+    reached: set[str] = set()
+    for _ in range(120):
         page.keyboard.press("Tab")
         told = "document.activeElement.getAttribute('aria-label') || document.activeElement.textContent"
         reached.add(page.evaluate(f"({told}).slice(0, 40)"))
-    assert {"Start", "period_days as the target", "axis_au as an input", "Unit of axis_au", "The first rows"} <= reached
+        if name in reached:
+            return reached
+    raise AssertionError(f"{name} was not reached, only {sorted(reached)}")
+
+
+def test_a_search_is_started_stopped_and_a_formula_chosen_by_the_keyboard_alone(browser: Any, tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    served = Served(tmp_path / "runs")
+    try:
+        for page in opened(browser, served, is_empty=True):
+            tabbed_to(page, "diabetes")
+            page.keyboard.press("Enter")
+            page.get_by_role("button", name="Start").wait_for()
+            reached = tabbed_to(page, "Operators beside + − × ÷")
+            assert {"Start", "bmi as an input", "progression as the target", "Unit of age", "The first rows"} <= reached
+            page.get_by_role("button", name="Start").focus()
+            page.keyboard.press("Enter")
+            page.locator("#content .state.searching").wait_for()
+            page.locator(".front tbody tr").nth(2).wait_for()
+            tabbed_to(page, "Stop")
+            page.keyboard.press("Enter")
+            page.locator("#content .state.interrupted").wait_for()
+            page.locator(".pick.chosen").focus()
+            page.keyboard.press("ArrowLeft")
+            page.get_by_text("This is your choice").wait_for()
+            page.get_by_label("Turn of the search").focus()
+            page.keyboard.press("Home")
+            page.wait_for_function("document.querySelector('[aria-label=\"Turn of the search\"]').value === '0'")
+    finally:
+        served.end()
+
+
+def test_the_page_says_how_the_formula_came_about_and_what_the_policies_learnt(page: Any) -> None:
+    open_run(page)
+    assert page.locator(".lineage li").count() >= 1
+    page.get_by_text("The first token of a formula").wait_for()
+    assert page.locator(".key").count() > 2
+    legal = page.get_by_text("given those before it").is_visible()
+    assert legal == (page.locator(".along tbody tr").count() > 0)
+    assert page.locator(".band").count() == 1
+    assert page.locator(".beyond").count() == 2
+
+
+def test_two_runs_stand_side_by_side(page: Any) -> None:
+    open_run(page)
+    page.get_by_role("link", name="Compare", exact=True).click()
+    page.get_by_role("heading", name="Compare runs").wait_for()
+    assert page.locator(".compare thead th").count() == 1
+    page.locator(".chip input:not(:checked)").first.check()
+    page.locator(".compare thead th").nth(1).wait_for()
+    assert page.locator(".compare math").count() == 2
+    assert page.locator(".plot").count() == 2
+    page.locator(".chip input:checked").first.uncheck()
+    page.wait_for_function("document.querySelectorAll('.compare thead th').length === 1")
+
+
+def test_a_store_opens_as_its_recovery_table_with_its_figures(page: Any) -> None:
+    page.locator("#stores a").click()
+    page.get_by_role("heading", name="Recovery by problem").wait_for()
+    assert "Nguyen-1" in page.locator(".rates").nth(1).inner_text()
+    page.wait_for_function("[...document.images].some(image => image.naturalWidth > 0)")
+    page.get_by_text("This figure needs records of").first.wait_for()
+    page.get_by_text("Methods in the figures").click()
+    page.get_by_label("nggp", exact=True).uncheck()
 
 
 def test_a_table_that_cannot_be_read_gets_its_sentence(page: Any, tmp_path: Path) -> None:
@@ -178,6 +246,59 @@ def test_axe_finds_no_violation_and_nothing_is_wider_than_the_screen(
         assert_sound(page, width)
         open_run(page)
         assert_sound(page, width)
+        page.get_by_role("link", name="Compare", exact=True).click()
+        page.locator(".compare").wait_for()
+        assert_sound(page, width)
+        page.locator("#stores a").click()
+        page.get_by_role("heading", name="Recovery by problem").wait_for()
+        assert_sound(page, width)
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1300), ("dark", 360)])
+def test_the_report_is_the_same_page_and_a_click_chooses(
+    browser: Any, served: Served, tmp_path: Path, scheme: str, width: int
+) -> None:
+    (run, *_) = (path for path in served.folder.iterdir() if path.name != "records")
+    path = tmp_path / "report.html"
+    command = [sys.executable, "-m", "symseed", "report", str(run), "--output", str(path)]
+    subprocess.run(command, check=True, capture_output=True)
+    own = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme, bypass_csp=True)
+    page = own.new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("request", lambda asked: None if asked.url == path.as_uri() else wrong.append(asked.url))
+    page.goto(path.as_uri())
+    page.locator(".pick").nth(1).click()
+    page.get_by_text("This is your choice").wait_for()
+    page.locator(".line.orange").wait_for()
+    page.get_by_role("button", name="python", exact=True).click()
+    assert "def " in page.locator("pre code").first.inner_text()
+    assert page.get_by_role("button", name="Stop").count() == 0
+    assert page.get_by_label("A formula of your own").is_hidden()
+    assert page.get_by_role("heading", name="Settings").is_visible()
+    assert_sound(page, width)
+    own.close()
+    assert wrong == []
+
+
+def test_the_script_of_a_report_is_what_its_policy_allows(browser: Any, served: Served, tmp_path: Path) -> None:
+    """Nothing is logged, so the hash is right; another script in the file does not run."""
+    (run, *_) = (path for path in served.folder.iterdir() if path.name != "records")
+    path = tmp_path / "report.html"
+    command = [sys.executable, "-m", "symseed", "report", str(run), "--output", str(path)]
+    subprocess.run(command, check=True, capture_output=True)
+    page = browser.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.goto(path.as_uri())
+    page.locator(".pick").first.wait_for()
+    assert said == []
+    path.write_text(path.read_text(encoding="utf-8").replace("</main>", "<script>window.evil = 1</script></main>"))
+    page.goto(path.as_uri())
+    page.locator(".pick").first.wait_for()
+    assert page.evaluate("window.evil") is None
+    assert "Content Security Policy" in said[0]
+    page.close()
 
 
 def assert_sound(page: Any, width: int) -> None:
@@ -200,6 +321,10 @@ def test_from_a_dropped_table_to_a_formula_in_three_clicks_and_after_a_killed_se
             page.locator(".front tbody tr").first.wait_for()  # the formula, without a third
             turns = page.locator(".head .row p").inner_text()
             page.wait_for_function("before => document.querySelector('.head .row p').textContent !== before", arg=turns)
+            page.get_by_role("button", name="Pause").click()
+            page.locator("#content .state.paused").wait_for()
+            page.get_by_role("button", name="Go on").click()
+            page.locator("#content .state.searching").wait_for()
             address = page.url
             page.goto("about:blank")
         first.end(at_once=True)

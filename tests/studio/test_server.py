@@ -21,12 +21,12 @@ import pytest
 from click.testing import CliRunner
 from starlette.testclient import TestClient
 
-from studio_runs import EVIL, make_run, noisy_table
+from studio_runs import EVIL, make_run, make_store, noisy_table
 from symseed import SymbolicRegressor
 from symseed.cli import run_names
 from symseed.cli.main import commands
+from symseed.studio import assets, searches, server
 from symseed.studio import guard as guards
-from symseed.studio import searches, server
 from symseed.studio.guard import MOST_BODY, UPLOAD, Guard
 from symseed.studio.server import Studio
 
@@ -171,11 +171,11 @@ def test_the_page_has_no_script_or_style_of_its_own_and_loads_only_its_own_files
     assert not re.search(r"<style|style=|<script(?![^>]*src=)|\son\w+=|https?:", page)
     names = re.findall(r'(?:src|href)="/assets/([^"]+)"', page)
     assert {"main.js", "page.css", "studio.css"} <= set(names)
-    texts = {name: client.get(f"/assets/{name}") for name in [*names, *server._ASSETS]}
+    texts = {name: client.get(f"/assets/{name}") for name in [*names, *assets.KINDS]}
     assert all(answer.status_code == 200 and answer.text for answer in texts.values())
     scripts = "".join(answer.text for name, answer in texts.items() if name.endswith(".js"))
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function", scripts)
-    assert set(re.findall(r'from "\./([^"]+)"', scripts)) <= set(server._ASSETS)
+    assert set(re.findall(r'from "\./([^"]+)"', scripts)) <= set(assets.KINDS)
 
 
 # --- Bodies and paths -------------------------------------------------------------------------------------------------
@@ -415,6 +415,114 @@ def test_a_curve_that_cannot_be_drawn_gets_a_sentence(client: TestClient, change
     assert answer.text.endswith(".")
 
 
+def test_a_curve_of_fitted_constants_has_a_band_and_the_range_of_the_data(client: TestClient, outputs: Path) -> None:
+    (folder,) = outputs.iterdir()
+    model = SymbolicRegressor.from_file(folder)
+    index = model.fronts[0].choice("best")
+    formula = client.get(f"{path_of(client)}/formula", params={"target": 0, "index": index}).json()
+    asked = {"index": index, "constants": formula["values"], "column": 0, "has_band": True}
+    curve = client.post(f"{path_of(client)}/curve?target=0", json=asked).json()
+    assert curve["range"] == [1.0, 3.0]
+    grid = pd.DataFrame(
+        {"x": curve["x"], EVIL: np.quantile(np.cos(5.0 * np.linspace(1.0, 3.0, 30)), 0.5, method="lower")}
+    )
+    low, high = model.predict_interval(grid, index=index)
+    assert np.allclose(curve["low"], low)
+    assert np.allclose(curve["high"], high)
+    assert "low" not in client.post(f"{path_of(client)}/curve?target=0", json=asked | {"has_band": False}).json()
+
+
+# --- Understanding ----------------------------------------------------------------------------------------------------
+
+
+def test_the_policies_are_asked_along_a_formula(client: TestClient) -> None:
+    run = client.get(path_of(client)).json()
+    (target,) = run["targets"]
+    index = next(place for place, row in enumerate(target["front"]) if "x" in row["text"])
+    found = client.get(f"{path_of(client)}/learnt", params={"target": 0, "index": index}).json()
+    assert any(search["legal"] for search in found)
+    for search in found:
+        assert search["charged"][0] == 0
+        assert search["charged"][-1] == target["history"][-1]["charged"]
+        assert all(len(one["values"]) == len(search["charged"]) for one in [*search["root"], *search["along"]])
+        for one in search["along"][:1]:
+            root = {token["token"]: token["values"] for token in search["root"]}
+            assert root.get(one["token"], one["values"]) == one["values"]
+            assert all(share > 0.0 for _, share in one["others"])
+
+
+def test_a_search_that_cannot_write_a_formula_says_so(client: TestClient) -> None:
+    (target,) = client.get(path_of(client)).json()["targets"]
+    found = client.get(f"{path_of(client)}/learnt", params={"target": 0, "index": len(target["front"]) - 1}).json()
+    assert all(search["legal"] == bool(search["along"]) for search in found)
+
+
+def test_a_run_without_policies_has_none(client: TestClient, outputs: Path) -> None:
+    (folder,) = outputs.iterdir()
+    shutil.rmtree(folder / "policies")
+    assert client.get(f"{path_of(client)}/learnt", params={"target": 0, "index": 0}).json() == []
+    assert client.get(f"{path_of(client)}/learnt", params={"target": 0, "index": 99}).status_code == 400
+
+
+def test_the_history_has_lineages_and_its_formulas_typeset(client: TestClient) -> None:
+    (target,) = client.get(path_of(client)).json()["targets"]
+    found = [moment for moment in target["history"] if moment["found_by"]]
+    assert found
+    assert all(moment["lineage"] and moment["lineage"][0]["change"] for moment in found)
+    assert all(target["typeset"][moment["formula"]][0] == "math" for moment in found)
+
+
+# --- Stores -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def store(outputs: Path) -> Path:
+    """A store of two runs."""
+    folder = outputs / "records"
+    make_store(folder)
+    return folder
+
+
+def test_a_store_opens_as_its_recovery_table_with_its_figures(client: TestClient, store: Path) -> None:
+    (listed,) = client.get("/api/stores").json()
+    assert listed["name"] == "records"
+    path = f"/api/stores/{listed['id']}"
+    table = client.get(path).json()
+    assert table["problems"]["nggp"]["Nguyen-1"]["recovered"] == 1
+    assert table["problems"]["nggp"]["Nguyen-1"]["runs"] == 2
+    assert table["summary"]["nggp"]["all"] == 50.0
+    assert "time" in table["figures"]
+    figure = client.get(f"{path}/time.svg")
+    assert figure.headers["content-type"] == "image/svg+xml"
+    assert b"<svg" in figure.content
+    missing = client.get(f"{path}/recovery-by-noise.svg")
+    assert (missing.status_code, "needs records of" in missing.text) == (400, True)
+    assert client.get(f"{path}/other.svg").status_code == 400
+    assert client.get(f"{path}/time.svg", params={"methods": "nggp"}).status_code == 200
+    assert client.get(f"{path}/time.svg", params={"methods": "nggp,--output=x"}).status_code == 400
+    assert len(client.get("/api/runs").json()) == 1, "a store is no run"
+
+
+def test_a_store_that_has_grown_is_read_again_and_a_damaged_one_gets_a_sentence(
+    client: TestClient, studio: Studio, store: Path
+) -> None:
+    (own,) = (one["id"] for one in studio.stores.listed())
+    before, version = studio.stores.table(own), studio.stores.version()
+    assert studio.stores.table(own) is before
+    with (store / "records.jsonl").open("a") as file:
+        file.write('{"schema": 1}\n')
+    assert studio.stores.version() != version
+    answer = client.get(f"/api/stores/{own}")
+    assert answer.status_code == 400
+    assert "damaged" in answer.text
+
+
+@pytest.mark.parametrize("name", ["x", "..%2f..", "%2e%2e"])
+def test_a_store_is_known_by_its_id_only(client: TestClient, store: Path, name: str) -> None:
+    assert client.get(f"/api/stores/{name}").status_code in (400, 404)
+    assert client.get(f"/api/stores/{name}/time.svg").status_code in (400, 404)
+
+
 # --- Tables ----------------------------------------------------------------------------------------------------------
 
 
@@ -456,21 +564,48 @@ def test_of_a_files_name_only_letters_and_digits_reach_the_disk(client: TestClie
     assert re.fullmatch(r"[A-Za-z0-9_-]{1,40}(\.[A-Za-z0-9_-]{1,10})?", path.name)
 
 
-def test_a_hostile_table_gets_a_sentence_or_is_shown_as_text(client: TestClient, tmp_path: Path) -> None:
-    wide = given(client, b"a" + b",a" * 10**6 + b"\n" + b"1" + b",1" * 10**6 + b"\n")
-    assert wide.status_code == 400
-    assert "100,000 columns" in wide.text
-    binary = given(client, b"\x00" * 1000)
-    assert binary.status_code == 400
-    assert binary.text.endswith(".")
-    assert given(client, b"").status_code == 400
-    names = f"=cmd|' /C calc'!A0,\"{EVIL.replace(chr(34), chr(34) * 2)}\",a\x00b\n1,2,3\n4,5,6\n"
-    odd = given(client, names.encode())
-    if odd.status_code == 200:
-        assert [column["name"] for column in odd.json()["columns"]][:2] == ["=cmd|' /C calc'!A0", EVIL]
-    else:
-        assert odd.text.endswith(".")
-    assert sum(path.is_file() for path in (tmp_path / "own").rglob("*")) == (odd.status_code == 200)
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"a" + b",a" * 10**6 + b"\n" + b"1" + b",1" * 10**6 + b"\n", "100,000 columns"),
+        (b"\x00" * 1000, "`table.csv` must be a table"),
+        (b"a,b\x00c\n1,2\n3,4\n", "bytes that no text has, in line 1"),
+        (b"a,b\n1,\x002\n3,4\n", "bytes that no text has, in line 2"),
+        (b"", "is empty"),
+        (b"\x7fELF" + bytes(range(256)) * 9, "."),
+    ],
+    ids=["columns", "NUL", "NUL in a name", "NUL in a cell", "empty", "program"],
+)
+def test_a_hostile_table_gets_a_sentence_and_is_not_kept(
+    client: TestClient, tmp_path: Path, content: bytes, sentence: str
+) -> None:
+    answer = given(client, content)
+    assert answer.status_code == 400
+    assert sentence in answer.text
+    assert answer.text.endswith(".")
+    assert "Traceback" not in answer.text
+    assert [path for path in (tmp_path / "own").rglob("*") if path.is_file()] == []
+
+
+def test_names_that_are_commands_or_scripts_are_shown_as_they_are(client: TestClient) -> None:
+    evil = EVIL.replace('"', '""')
+    table = given(client, f"=cmd|' /C calc'!A0,\"{evil}\",y\n1,2,3\n4,5,6\n".encode())
+    assert table.headers["content-type"] == "application/json"
+    assert [column["name"] for column in table.json()["columns"]] == ["=cmd|' /C calc'!A0", EVIL, "y"]
+
+
+def test_a_gigabyte_is_refused_before_it_is_read(client: TestClient, tmp_path: Path) -> None:
+    sent = 0
+
+    def gigabyte() -> Iterator[bytes]:
+        nonlocal sent
+        for _ in range(1024):
+            sent += 1
+            yield b"1,2\n" * 2**18
+
+    answer = client.post(UPLOAD, content=gigabyte(), headers={"content-length": str(2**30)})
+    assert (answer.status_code, "at most 256 MB" in answer.text) == (413, True)
+    assert list((tmp_path / "own").iterdir()) == []
 
 
 def test_a_table_of_many_columns_is_listed_in_part(client: TestClient) -> None:
@@ -530,10 +665,34 @@ def test_a_search_is_started_stopped_resumed_and_found_by_another_server(
         assert again.get(path).json()["state"] == "searching"
         assert again.post(f"{path}/stop").status_code == 200
         until(lambda: again.get(path).json()["state"] == "interrupted")
+        assert again.post(f"{path}/pause", json={"is_paused": True}).status_code == 200, "nothing is left to pause"
         assert again.post(f"{path}/resume", json={"seconds": 60}).status_code == 200, again.get(path).text
         assert again.get(path).json()["state"] == "searching"
         again.post(f"{path}/stop")
         until(lambda: again.get(path).json()["state"] == "interrupted")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_a_search_is_paused_goes_on_and_is_stopped_in_a_pause(client: TestClient, noisy: str) -> None:
+    path = started(client, noisy, target=1, inputs=[0])
+    until(lambda: client.get(path).json()["targets"][0]["history"])
+    client.post(f"{path}/pause", json={"is_paused": True})
+    until(lambda: client.get(path).json()["state"] == "paused")
+    (before,) = client.get(path).json()["targets"]
+    time.sleep(1.0)
+    assert client.get(path).json()["targets"][0]["turns"] == before["turns"]
+    client.post(f"{path}/pause", json={"is_paused": False})
+    until(lambda: client.get(path).json()["targets"][0]["turns"] > before["turns"])
+    assert client.get(path).json()["state"] == "searching"
+    client.post(f"{path}/pause", json={"is_paused": True})
+    until(lambda: client.get(path).json()["state"] == "paused")
+    client.post(f"{path}/stop")
+    until(lambda: client.get(path).json()["state"] == "interrupted")
+
+
+@pytest.mark.parametrize("sent", [{}, {"is_paused": 1}, {"is_paused": "yes"}])
+def test_a_pause_must_be_true_or_false(client: TestClient, sent: dict[str, Any]) -> None:
+    assert client.post(f"{path_of(client)}/pause", json=sent).text == "`is_paused` must be true or false."
 
 
 def test_a_search_that_has_ended_before_it_is_asked_for_is_found(client: TestClient, studio: Studio) -> None:
@@ -564,6 +723,8 @@ def test_what_the_search_refuses_is_said_by_its_own_sentence(client: TestClient,
         ({"operators": "sin; rm -rf ~"}, "Operators must be names"),
         ({"operators": "--config=x\n"}, "Operators must be names"),
         ({"inputs": "a"}, "must have target"),
+        ({"formulas": 0}, "`formulas` must be from"),
+        ({"formulas": "x"}, "must have target"),
     ],
 )
 def test_an_order_that_cannot_be_followed_gets_a_sentence(

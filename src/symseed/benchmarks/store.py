@@ -196,6 +196,11 @@ class Store:
         return {**asdict(record), **times}
 
 
+def _is_unknown(value: object) -> bool:
+    """Whether a number is not known: null in a file, and NaN in files of earlier versions."""
+    return value is None or value != value
+
+
 def _record(values: Fields) -> RunRecord:
     """The record of a line; a field that a later version added has its default.
 
@@ -211,8 +216,7 @@ def _record(values: Fields) -> RunRecord:
     read: Mapping[str, Callable[[str], Any]] = {
         "str": values.text,
         "int": values.integer,
-        # A number that is not finite is null in the file.
-        "float": lambda name: values.number(name) if values.has(name) else math.nan,
+        "float": lambda name: math.nan if _is_unknown(values.values.get(name)) else values.number(name),
         "bool": values.flag,
     }
     given: dict[str, Any] = {}

@@ -29,6 +29,7 @@ from symseed.regressor.run_data import RunData
 from symseed.regressor.stability import Stability
 from symseed.show import plot_alternatives
 from symseed.show.page import Drawing, ReportContent, report_html
+from symseed.studio.frozen import frozen
 from symseed.text import for_spreadsheet, for_terminal
 from symseed.version import version
 
@@ -80,7 +81,6 @@ def report(folder: Path, output: str | None) -> None:
             source=data.source,
             units=data.units_of(place),
             table=data.table,
-            history=opened.log.history(place),
             structure=[str(finding) for finding in opened.log.structure(place)[:1]],
             settings=settings_text.to_values(opened.settings),
             reason=front.reason.value,
@@ -92,7 +92,7 @@ def report(folder: Path, output: str | None) -> None:
         name = "report.html" if place == 0 else f"report-{place + 1}.html"
         path = opened.folder / name if output is None else Path(output).with_name(_numbered(Path(output), place))
         try:
-            files.replace(path, report_html(content).encode())
+            files.replace(path, report_html(content, frozen(opened.folder, place)).encode())
         except OSError as error:
             raise SettingsError(
                 f"`--output` must be a file that can be written, but `{path}` is not: {error}."

@@ -78,8 +78,14 @@ class Completer:
 
     def complete(self, population: Population, rows: npt.NDArray[np.intp]) -> Population:
         """Add the sub-expressions of some rows to the table, then return the completions of these rows."""
+        return self.completions(population, rows)[0]
+
+    def completions(
+        self, population: Population, rows: npt.NDArray[np.intp]
+    ) -> tuple[Population, npt.NDArray[np.int64]]:
+        """Return what `complete` does, and the row that each completion was made from."""
         population.check_library(self._space.library, "search space")
-        tokens, lengths, constants, _ = self._native.complete(
+        tokens, lengths, constants, parents = self._native.complete(
             self._space.rules, population.tokens, population.lengths, population.constants, rows.astype(np.int64)
         )
-        return Population.wrap(population.library, tokens, lengths, constants)
+        return Population.wrap(population.library, tokens, lengths, constants), parents

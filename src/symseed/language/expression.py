@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -112,6 +112,11 @@ class Expression:
             arguments = [waiting.pop() for _ in range(token.arity)]
             waiting.append(_infix(token, value, arguments, literals))
         return waiting[0][0]
+
+    @property
+    def form(self) -> str:
+        """Infix text with `const` in the place of each fitted constant."""
+        return str(replace(self, row=Row(self.ids, (math.nan,) * len(self))))
 
     def __repr__(self) -> str:
         """Show the formula."""
@@ -230,6 +235,8 @@ def _infix(token: Token, value: float, arguments: list[tuple[str, int]], literal
         number = value if token.kind is TokenKind.CONSTANT else token.value
         if token.kind is TokenKind.VARIABLE:
             return written_name(token), _ATOM
+        if token.kind is TokenKind.CONSTANT and math.isnan(number):
+            return CONSTANT_NAME, _ATOM
         if token.kind is TokenKind.CONSTANT and number in literals:
             return f"{CONSTANT_NAME}({number!r})", _ATOM
         return repr(number), _NEGATIVE if math.copysign(1.0, number) < 0.0 else _ATOM

@@ -9,7 +9,7 @@ from symseed.portfolio.islands import Islands
 from symseed.portfolio.parts import PartSettings
 from symseed.portfolio.pool import Formula
 from symseed.portfolio.portfolio import Portfolio
-from symseed.portfolio.progress import Activity, Moment, Stage, TrackLearning, Turn
+from symseed.portfolio.progress import Activity, Moment, Stage, Step, TrackLearning, Turn
 from symseed.portfolio.settings import PortfolioSettings
 from symseed.portfolio.solution import Solution, run
 from symseed.portfolio.states import PortfolioState
@@ -30,6 +30,7 @@ __all__ = [
     "PortfolioState",
     "Solution",
     "Stage",
+    "Step",
     "TemplateTask",
     "Track",
     "TrackLearning",

@@ -285,6 +285,7 @@ class Backfitting:
             seconds=self._timer.elapsed,
             reason=reason,
             found_by=self._whole.record.finder(best.expression.row),
+            lineage=self._whole.record.lineage(best.expression),
         )
 
 

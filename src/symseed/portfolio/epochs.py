@@ -19,7 +19,7 @@ from symseed.portfolio.portfolio import Portfolio
 from symseed.portfolio.progress import TrackLearning
 from symseed.portfolio.settings import PortfolioSettings
 from symseed.portfolio.states import IslandState, PortfolioState, counts_of
-from symseed.search import Budget, Part, StopReason, Stream, derived
+from symseed.search import Budget, Lineage, Part, StopReason, Stream, derived
 from symseed.structure import Structure
 from symseed.workers import Workers
 
@@ -104,6 +104,8 @@ class IslandEpoch:
     """Its best formulas, which others may get."""
     found_by: Part | None
     """Part that found its selected formula, if that is new."""
+    lineage: Lineage
+    """How that formula came about."""
     learning: tuple[TrackLearning, ...]
     structure: Structure | None
 
@@ -121,10 +123,12 @@ def next_epoch(problem: IslandProblem, task: EpochTask) -> IslandEpoch:
     portfolio.intake.keep(task.received)
     reason: StopReason | None = None
     index, found_by = task.begin.turn, None
+    lineage: Lineage = ()
     learning: tuple[TrackLearning, ...] = ()
     for one in portfolio.turns():
         index, reason, learning = one.index, one.reason, one.learning
-        found_by = one.found_by or found_by
+        if one.found_by is not None:
+            found_by, lineage = one.found_by, one.lineage
         if reason is not None or index % portfolio.settings.epoch == 0:
             break
     state = portfolio.state if reason is None else portfolio.end_epoch(index)
@@ -133,8 +137,10 @@ def next_epoch(problem: IslandProblem, task: EpochTask) -> IslandEpoch:
         _live[key] = (state.turn, portfolio)
         for old in list(_live)[:-_MOST_LIVE]:
             _live.pop(old, None)
-    island = IslandState(problem.places(task.place), state, reason)
-    return IslandEpoch(island, migrants_of(problem, state), found_by, learning, portfolio.reduced.structure)
+    # Lineages would be most of what a worker sends; those of the formulas it selects are enough.
+    tracks = tuple(replace(track, lineages=()) for track in state.tracks)
+    island = IslandState(problem.places(task.place), replace(state, tracks=tracks), reason)
+    return IslandEpoch(island, migrants_of(problem, state), found_by, lineage, learning, portfolio.reduced.structure)
 
 
 def migrants_of(problem: IslandProblem, state: PortfolioState) -> tuple[Migrant, ...]:
@@ -145,7 +151,7 @@ def migrants_of(problem: IslandProblem, state: PortfolioState) -> tuple[Migrant,
 
 def remembered(problem: IslandProblem, island: IslandState) -> IslandEpoch:
     """Return an island at the end of an epoch, given its state alone."""
-    return IslandEpoch(island, migrants_of(problem, island.state), None, (), None)
+    return IslandEpoch(island, migrants_of(problem, island.state), None, (), (), None)
 
 
 class Flow:

@@ -205,7 +205,7 @@ class Islands:
     def _turn(self, index: int, reason: StopReason | None) -> Turn:
         assert self.best is not None, "the mean of y was added first"
         counts = self._counts
-        found = [one for one in self._now if self.best.expression.row in one.island.state.formulas]
+        found = [one for one in self._now if self.best.expression.row in one.island.state.formulas and one.found_by]
         return Turn(
             index=index,
             best=self.best,
@@ -216,6 +216,7 @@ class Islands:
             completion=completion_of([one.island.state for one in self._now]),
             seconds=self._timer.elapsed,
             reason=reason,
-            found_by=None if self._unchanged else next((one.found_by for one in found if one.found_by), None),
+            found_by=found[0].found_by if found and not self._unchanged else None,
+            lineage=found[0].lineage if found and not self._unchanged else (),
             learning=self._now[0].learning if self._now else (),
         )

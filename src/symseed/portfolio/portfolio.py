@@ -259,7 +259,9 @@ class Portfolio:
         if self._assembler is not None and self._is_over() not in done:
             self.begins(Stage.ASSEMBLING)
             best = [formula.expression.row for formula in self._intake.pool.shortest(self._settings.parts)]
-            made = self._assembler.next([*best, *found[: self._settings.parts]])
+            donors = [*best, *found[: self._settings.parts]]
+            self.tracks.common.record.gave(donors)
+            made = self._assembler.next(donors)
             self._intake.take(self.tracks.common.record.found(made, Part.ASSEMBLY))
 
     def _enlarge(self) -> None:
@@ -342,5 +344,6 @@ class Portfolio:
             seconds=self._timer.elapsed,
             reason=reason,
             found_by=None if self._unchanged else self.tracks.common.record.finder(self.best.expression.row),
+            lineage=() if self._unchanged else self.tracks.common.record.lineage(self.best.expression),
             learning=self.tracks.common.record.learning,
         )

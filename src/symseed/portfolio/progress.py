@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from symseed.completion import CompletionCounts
 from symseed.portfolio.pool import Formula
 from symseed.search import Budget, Learning, Part, StopReason, Timer
+from symseed.search.lineage import Lineage
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,27 @@ class Turn:
     """Part that found the selected formula in this turn; None if it was selected in an earlier turn."""
     learning: tuple[TrackLearning, ...] = ()
     """How each search that took this turn learnt."""
+    lineage: Lineage = ()
+    """How the selected formula came about, if it was found in this turn; the formulas are those of the search."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A formula of a lineage, as a run folder has it."""
+
+    change: str
+    """How it was made from the one before it, in words."""
+    formula: str
+    """The formula with its constants left open."""
+    others: tuple[str, ...] = ()
+    """The formula that it was crossed with; of an assembled formula, those whose sub-expressions it has."""
+
+    @classmethod
+    def of(cls, lineage: Lineage) -> tuple[Step, ...]:
+        """Return the steps of a lineage."""
+        return tuple(
+            cls(one.change.value, one.formula.form, tuple(other.form for other in one.others)) for one in lineage
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,3 +115,5 @@ class Moment:
     """Part that found the selected formula then; None if it was found before."""
     learning: tuple[TrackLearning, ...] = ()
     """How each search learnt until then."""
+    lineage: tuple[Step, ...] = ()
+    """How the formula came about, oldest first, if it was found then."""

@@ -15,7 +15,19 @@ from symseed.language.tokens import literal
 from symseed.portfolio.pool import SOLVED_NMSE, Formula, judged
 from symseed.portfolio.record import TurnRecord
 from symseed.scoring import Metric, RegressionSettings, RegressionTask, Scored, best_scaling
-from symseed.search import Learning, Part, Search, SearchSettings, Snapshot, Step, StopReason, Timer
+from symseed.search import (
+    Change,
+    Learning,
+    Learnt,
+    Lineage,
+    Part,
+    Search,
+    SearchSettings,
+    Snapshot,
+    Step,
+    StopReason,
+    Timer,
+)
 from symseed.search.elite import Front
 from symseed.search.streams import Stream, derived
 from symseed.space import Constraint, SearchSpace, SoftLength
@@ -52,6 +64,16 @@ class Track:
         further = [token for token in map(literal, self.numbers) if token not in library.tokens]
         return Library((*library.tokens, *further))
 
+    def space(self, whole: Library, constraints: Sequence[Constraint]) -> SearchSpace:
+        """Return the legal formulas of the track; `constraints` hold for every track."""
+        return SearchSpace(
+            self.library(whole),
+            min_length=min(self.min_length, self.max_length),
+            max_length=self.max_length,
+            constraints=(*self.constraints, *constraints),
+            soft_length=self.soft_length,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Counts:
@@ -73,6 +95,8 @@ class TrackState:
     front: Scored | None
     parts: tuple[Part, ...] = ()
     """The part that found each row of `front`."""
+    lineages: tuple[Lineage, ...] = ()
+    """How each row of `front` came about; not in a checkpoint, so a resumed search may lack it for older formulas."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,21 +130,14 @@ class TrackRun:
     def __init__(self, track: Track, common: TrackContext, *, place: int, seed: int, begin: TrackState | None) -> None:
         """Prepare the search, from its first round or from the state `begin`."""
         self._track, self._common, self._place = track, common, place
-        library = track.library(common.library)
-        space = SearchSpace(
-            library,
-            min_length=min(track.min_length, track.max_length),
-            max_length=track.max_length,
-            constraints=(*track.constraints, *common.constraints),
-            soft_length=track.soft_length,
-        )
+        space = track.space(common.library, common.constraints)
         metric = Metric.CORRELATION if track.is_scaled else Metric.INVERSE_NRMSE
         settings = RegressionSettings(metric=metric, solved_nmse=SOLVED_NMSE, threads=common.threads)
         sample = common.sample.with_loss(None) if track.is_scaled else common.sample
-        task = RegressionTask(library, sample, settings)
+        task = RegressionTask(space.library, sample, settings)
         self._front = Front(track.max_length)
         if begin is not None and begin.front is not None:
-            self._front.restore(begin.front, begin.parts)
+            self._front.restore(begin.front, begin.parts, begin.lineages)
         self._begin = None if begin is None else begin.search
         before, left = 0.0 if self._begin is None else self._begin.seconds, common.seconds_left
         self._search = Search(
@@ -129,11 +146,14 @@ class TrackRun:
             track.settings,
             seed=seed,
             budget=replace(common.timer.budget, seconds=None if left is None else before + left),
-            watch=self._front.add,
+            watch=self._keep,
             begin=self._begin,
         )
         self._steps = iter(self._search)
         self._last: Step | None = None
+
+    def _keep(self, scored: Scored, part: Part) -> None:
+        self._front.add(scored, part, self._search.learner.lineage)
 
     def turn(self, index: int, is_spent: Callable[[], bool]) -> list[Row]:
         """Search for one turn, or until the budget is spent; return the forms of the answer if it is solved."""
@@ -151,22 +171,23 @@ class TrackRun:
         if self._last.reason is not StopReason.SOLVED:
             return []
         assert self._last.found_by is not None, "the solution was found in the last round"
-        return self._written(Population.from_expressions([self._last.best]), [self._last.found_by])
+        lineage = self._front.lineage_of(self._last.best)
+        return self._written(Population.from_expressions([self._last.best]), [self._last.found_by], [lineage])
 
     def ranked(self) -> list[Formula]:
         """Return the best formulas of each length, judged on the tracks' samples, shortest description first."""
         population = self._front.population
-        rows = [] if population is None else self._written(population, self._front.parts)
+        rows = [] if population is None else self._written(population, self._front.parts, self._front.lineages)
         formulas = judged(self._common.writer, rows, self._common.sample)
         return sorted(formulas, key=lambda formula: formula.description)
 
-    def _written(self, population: Population, found_by: Sequence[Part]) -> list[Row]:
-        """Rows f of the whole library; for a scaled track, a + b f too. The record keeps the part that found them."""
+    def _written(self, population: Population, found_by: Sequence[Part], lineages: Sequence[Lineage]) -> list[Row]:
+        """Rows f of the whole library; for a scaled track, a + b f too. The record keeps how they were found."""
         writer = self._common.writer
         rows = writer.translated(population)
         parts = rows.rows
-        for row, part in zip(parts, found_by, strict=True):
-            self._common.record.found([row], part)
+        for row, part, lineage in zip(parts, found_by, lineages, strict=True):
+            self._common.record.found([row], part, lineage)
         if not self._track.is_scaled:
             return parts
         offset, factor, _ = best_scaling(population, self._common.sample)
@@ -174,13 +195,19 @@ class TrackRun:
         for a, b, row in zip(offset.tolist(), factor.tolist(), parts, strict=True):
             if math.isfinite(a) and math.isfinite(b):
                 scaled.append(writer.affine(a, b, row))
-                self._common.record.became(row, scaled[-1])
+                self._common.record.became(row, scaled[-1], Change.SCALED)
         return parts + scaled
 
     @property
     def state(self) -> TrackState:
         """The state from which the track continues in its next epoch."""
-        return TrackState(None if self._now is None else self._search.snapshot(), self._front.scored, self._front.parts)
+        snapshot = None if self._now is None else self._search.snapshot()
+        return TrackState(snapshot, self._front.scored, self._front.parts, self._front.lineages)
+
+    @property
+    def learnt(self) -> Learnt | None:
+        """What the policy has learnt so far; None if there is none, or before the first round."""
+        return None if self._now is None else self._search.learnt
 
     @property
     def _now(self) -> Step | Snapshot | None:
@@ -243,6 +270,10 @@ class Tracks:
         states = tuple(run.state for run in self._runs)
         self._runs = self._begun(states)
         return states
+
+    def learnt(self) -> tuple[Learnt | None, ...]:
+        """Return what the policy of each search has learnt."""
+        return tuple(run.learnt for run in self._runs)
 
     def ranked(self) -> list[list[Formula]]:
         """Return the best formulas of each track, as `TrackRun.ranked` does."""

@@ -16,6 +16,7 @@ from symseed import files
 from symseed.errors import MALFORMED, DataError
 from symseed.language import Library
 from symseed.portfolio import PortfolioSettings, PortfolioState, states
+from symseed.regressor.policies import Policies
 from symseed.version import version
 
 SCHEMA = 1
@@ -32,6 +33,7 @@ class Checkpoints:
     def __init__(self, folder: Path, digest: str) -> None:
         """Take the folder, and the hash of all settings that decide what is searched."""
         self._folder, self._digest = folder, digest
+        self.policies = Policies(folder.parent)
         self._slot = "a"  # slot of the next checkpoint
 
     def save(self, output: int, state: PortfolioState, library: Library) -> None:

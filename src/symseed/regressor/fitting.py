@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
@@ -21,7 +20,7 @@ from symseed.regressor.run import Run, SavedFront
 from symseed.regressor.run_data import RunData
 from symseed.regressor.settings import Callback, Plan
 from symseed.regressor.target import Progress, TargetSearch
-from symseed.search import Budget, Stream, derived
+from symseed.search import Budget, Clock, Stream, derived
 from symseed.signals import Held
 
 
@@ -114,7 +113,8 @@ def search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
 
 def _search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
     count = fit.data.y.shape[1]
-    clock = _Clock(fit.plan.max_time, fit.started)
+    clock = Clock()
+    deadlines = _Deadlines(clock, fit.plan.max_time, fit.started)
     histories = [History.of(None if fit.run is None else fit.run.log, output) for output in range(count)]
     found: list[EquationFront] = []
     selected: list[tuple[str, ...]] = []
@@ -130,7 +130,7 @@ def _search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
             selected.append(chosen_names(fit.plan, fit.data, fit.seed, output))
             continue
         dataset, seed = fit.data.dataset(output), derived(fit.seed, Stream.TARGET, output)
-        deadline = clock.share(count - output)
+        deadline = deadlines.share(count - output)
         dimensions, test = fit.data.dimensions(output), fit.data.test(output)
         tell = None if fit.screen is None else functools.partial(fit.screen.activity, output)
         if tell is not None:
@@ -140,7 +140,7 @@ def _search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
         )
         prepared = prepared.with_input_errors(fit.data.input_errors(output))
         selected.append(prepared.data.names)
-        watch = _watched([histories[output], *_callbacks(fit)])
+        watch = _watched([histories[output], *_callbacks(fit, clock)])
         search = TargetSearch(
             prepared,
             output=output,
@@ -150,6 +150,7 @@ def _search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
             watch=watch,
             tell=tell,
             executor=fit.executor,
+            clock=clock,
         )
         try:
             front = _searched(search, prepared, fit.run, output, is_at_once=is_interrupted)
@@ -183,15 +184,16 @@ def _searched(
         return so_far
 
 
-class _Clock:
+class _Deadlines:
     """Divides the remaining time equally among the remaining targets."""
 
-    def __init__(self, seconds: float | None, started: float | None) -> None:
-        self._end = None if seconds is None else (started or time.monotonic()) + seconds
+    def __init__(self, clock: Clock, seconds: float | None, started: float | None) -> None:
+        self._clock = clock
+        self._end = None if seconds is None else (started or clock()) + seconds
 
     def share(self, targets: int) -> float | None:
         """Return when the search for the first of `targets` targets must end."""
-        now = time.monotonic()
+        now = self._clock()
         return None if self._end is None else now + (self._end - now) / targets
 
 
@@ -206,9 +208,19 @@ def _watched(callbacks: Sequence[Callback]) -> Callable[[Progress], bool]:
     return tell
 
 
-def _callbacks(fit: Fit) -> list[Callback]:
-    """What is called after each turn; the user's own comes last, so that the rest is done if it fails."""
+def _callbacks(fit: Fit, clock: Clock) -> list[Callback]:
+    """What is called after each turn; the user's own comes after ours, so that these are done if it fails."""
     own: list[Callback] = [] if fit.run is None else [fit.run.watch]
     shown = [] if fit.screen is None else [fit.screen.turn]
     given = [] if fit.plan.callback is None else [fit.plan.callback]
-    return [*own, *shown, *given]
+    pauses = [] if fit.run is None else [_pausing(fit.run, clock)]
+    return [*own, *shown, *given, *pauses]
+
+
+def _pausing(run: Run, clock: Clock) -> Callback:
+    """What lets the search stand still while its run is paused, in time that does not count."""
+
+    def wait(_: Progress) -> None:
+        clock.leave_out(run.stand_still())
+
+    return wait

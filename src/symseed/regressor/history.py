@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symseed.export import to_text
-from symseed.portfolio import Moment
+from symseed.portfolio import Moment, Step
 from symseed.regressor.run_log import RunLog
 from symseed.regressor.target import Progress
 from symseed.structure import Finding
@@ -46,6 +46,7 @@ class History:
                 formula=to_text(progress.best),
                 found_by=turn.found_by,
                 learning=turn.learning,
+                lineage=Step.of(turn.lineage),
             )
         )
 

@@ -6,12 +6,15 @@
     front.csv                the formulas so far; front-2.csv, ... for further targets
     near.csv                 further formulas that explain the data nearly as well as the best; near-2.csv, ...
     checkpoint/              the last two states of the search, each with a manifest that has its hash
+    policies/                the weights of the searches' policies at some turns, to be looked at
+    pause                    if there is a file of this name, the search stands still after its turn until it is removed
 
 Nothing in it is executed: settings are text, formulas are read by symseed's parser, arrays are numbers.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shutil
@@ -38,6 +41,9 @@ from symseed.regressor.target import Progress
 
 _DATA = "data.safetensors"
 _CHECKPOINT = "checkpoint"
+_PAUSE = "pause"
+_LOOK_SECONDS = 0.1
+"""Seconds between two looks whether a pause is over: chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +145,7 @@ class Run:
                 f"`{self.folder}` must be a run that can be written to, but it is not: {error}. Copy it, or start a "
                 "new fit."
             ) from error
+        set_pause(self.folder, is_paused=False)
         for folder in (self.folder, self.folder / _CHECKPOINT):
             files.remove_partial(folder)
 
@@ -155,6 +162,7 @@ class Run:
             self._structures.add(output)
             self._safely(lambda: self.log.record_structure(output, progress.structure))
         self._safely(lambda: self.log.record_turn(output, progress))
+        self._safely(lambda: self.checkpoints.policies.keep(output, turn, progress.policies))
         state = progress.state
         if state is not None and state.turn == turn.index and turn.reason is None:
             self._safely(lambda: self.checkpoints.save(output, state, progress.library))
@@ -165,6 +173,17 @@ class Run:
                     self._noises.add(output)
                     self._safely(lambda: self.log.record_noise(output, front.noise))
                 self._safely(lambda: front_file.write(self.folder, output, front))
+
+    def stand_still(self) -> float:
+        """Wait while the run is paused, and return the seconds of it."""
+        if not self.is_to_pause:
+            return 0.0
+        began = time.monotonic()
+        self._safely(lambda: self.log.record_pause(begins=True))
+        while self.is_to_pause:
+            time.sleep(_LOOK_SECONDS)
+        self._safely(lambda: self.log.record_pause(begins=False))
+        return time.monotonic() - began
 
     def finish(self, output: int, front: EquationFront) -> None:
         """Record the front of a target."""
@@ -190,6 +209,11 @@ class Run:
                 )
 
     # --- Reading -----------------------------------------------------------------------------------------------------
+
+    @property
+    def is_to_pause(self) -> bool:
+        """Whether the search should stand still."""
+        return os.path.lexists(self.folder / _PAUSE)
 
     @property
     def labels(self) -> tuple[str, ...] | None:
@@ -227,6 +251,19 @@ class Run:
                 front = EquationFront(equations, end.reason, rows, end.rounding, end.noise, others)
                 out[output] = SavedFront(front, end.is_final)
         return out
+
+
+def set_pause(folder: Path, *, is_paused: bool) -> None:
+    """Ask the search of a run to stand still after its turn, or to go on.
+
+    Raises:
+        OSError: if the folder cannot be written to.
+    """
+    if is_paused:
+        with contextlib.suppress(FileExistsError), (folder / _PAUSE).open("x"):  # a link is not followed
+            pass
+    else:
+        (folder / _PAUSE).unlink(missing_ok=True)
 
 
 def _new_folder(parent: Path) -> Path:

@@ -18,7 +18,7 @@ from symseed.data import ADDITIVE, Noise
 from symseed.errors import MALFORMED, DataError
 from symseed.export import to_text
 from symseed.fields import Fields
-from symseed.portfolio import Moment, TrackLearning
+from symseed.portfolio import Moment, Step, TrackLearning
 from symseed.regressor.front import EquationFront
 from symseed.regressor.target import Progress
 from symseed.search import Batch, Learning, Part, StopReason
@@ -92,6 +92,7 @@ class RunLog:
                 "formula": to_text(progress.best),
                 "found_by": None if turn.found_by is None else turn.found_by.value,
                 "learning": [_to_values(learning) for learning in turn.learning],
+                **({"lineage": [asdict(step) for step in Step.of(turn.lineage)]} if turn.lineage else {}),
             }
         )
 
@@ -102,6 +103,10 @@ class RunLog:
     def record_noise(self, output: int, noise: Noise) -> None:
         """Record the noise by which the search for a target fits formulas."""
         self._append({"event": "noise", "output": output, "noise": noise.values()})
+
+    def record_pause(self, *, begins: bool) -> None:
+        """Record that the search stands still, or goes on."""
+        self._append({"event": "pause" if begins else "continue", "time": now()})
 
     def record_end(self, output: int, front: EquationFront) -> None:
         """Record the end of the search for a target."""
@@ -163,6 +168,13 @@ class RunLog:
         pid = last.get("pid")
         return pid if last.get("host") == platform.node() and isinstance(pid, int) and pid > 0 else None
 
+    @property
+    def is_paused(self) -> bool:
+        """Whether the process that opened the run last lets it stand still."""
+        kinds = [event.get("event") for event in self.events]
+        opened = [kind for kind in kinds if kind in ("begin", "resume", "pause", "continue")]
+        return opened[-1:] == ["pause"]
+
     def history(self, output: int) -> list[Moment]:
         """Return how the selected formula of a target changed."""
         return [moment for at, moment in self._events_of("turn", _moment) if at == output]
@@ -205,7 +217,12 @@ def _moment(event: Fields) -> Moment:
         formula=event.text("formula"),
         found_by=Part(event.text("found_by")) if event.has("found_by") else None,
         learning=tuple(map(_learning, event.several("learning"))) if event.has("learning") else (),
+        lineage=tuple(map(_step, event.several("lineage"))) if event.has("lineage") else (),
     )
+
+
+def _step(event: Fields) -> Step:
+    return Step(event.text("change"), event.text("formula"), event.texts("others"))
 
 
 def _findings(event: Fields) -> tuple[Finding, ...]:

@@ -27,7 +27,7 @@ from symseed.regressor import threads
 from symseed.regressor.front import EquationFront
 from symseed.regressor.prepare import Prepared
 from symseed.regressor.restore import Restorer
-from symseed.search import Budget, StopReason
+from symseed.search import Budget, Learnt, StopReason
 from symseed.structure import Finding, findings
 
 Search: TypeAlias = Portfolio | Islands | Backfitting
@@ -54,6 +54,8 @@ class Progress:
     """Computes the front so far, as it would be shown; a slow call."""
     structure: tuple[Finding, ...] = ()
     """What evidence says of the structure of the data, best first; empty until it is sought."""
+    policies: Callable[[], Sequence[Learnt | None]] = tuple
+    """Returns what the policy of each search has learnt; a template has no searches that last."""
 
 
 class TargetSearch:
@@ -70,19 +72,21 @@ class TargetSearch:
         watch: Callable[[Progress], bool] | None = None,
         tell: Callable[[Activity], None] | None = None,
         executor: Executor | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Take the prepared data.
 
         Args:
             output: index of the target.
             name: name of the target.
-            deadline: end of the search, by `time.monotonic`; None: only the plan's other limits count.
+            deadline: end of the search, by `clock`; None: only the plan's other limits count.
             known: formulas to begin with.
             watch: called once there are first formulas, and after every turn; the search ends if it returns true.
             tell: called whenever the search begins another activity.
             executor: searches the islands; None: processes of this machine.
+            clock: by which the seconds of the search count.
         """
-        self._executor = executor
+        self._executor, self._clock = executor, clock
         self._prepared, self._output, self._deadline, self._watch = prepared, output, deadline, watch
         self._name = name
         self._tell = tell
@@ -97,11 +101,11 @@ class TargetSearch:
             is_at_once: whether to end after the first formulas: for a search that was interrupted before it began.
         """
         plan = self._prepared.plan
-        seconds = None if self._deadline is None else max(self._deadline - time.monotonic(), 1e-3)
+        seconds = None if self._deadline is None else max(self._deadline - self._clock(), 1e-3)
         if seconds is not None:
             seconds -= self._restorer.reserve(seconds)
         settings = self._prepared.settings_for(is_at_once=is_at_once)
-        budget = Budget(plan.max_evals, seconds)
+        budget = Budget(plan.max_evals, seconds, self._clock)
         try:
             self._portfolio = self._made(settings, budget, begin)
         except MALFORMED as error:
@@ -161,7 +165,7 @@ class TargetSearch:
         return self._restorer.front(self._portfolio, StopReason.INTERRUPTED, self._is_late)
 
     def _is_late(self) -> bool:
-        return self._deadline is not None and time.monotonic() >= self._deadline
+        return self._deadline is not None and self._clock() >= self._deadline
 
     def _followed(self, portfolio: Search, *, is_at_once: bool) -> StopReason:
         """Follow the turns to their end, and return its reason."""
@@ -201,6 +205,7 @@ class TargetSearch:
             library=self._prepared.library,
             front=lambda: self._restorer.front(portfolio, StopReason.NOT_ENDED, self._is_late),
             structure=self.structure,
+            policies=portfolio.tracks.learnt if isinstance(portfolio, Portfolio) else tuple,
         )
 
     @property

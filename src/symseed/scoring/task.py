@@ -115,8 +115,12 @@ class Scored:
 
     def best(self, count: int) -> Scored:
         """Return the best different rows, best first; of equal rewards the earlier row comes first."""
+        return self.take(self.best_rows(count))
+
+    def best_rows(self, count: int) -> npt.NDArray[np.intp]:
+        """Return the places of the best different rows, as `best` has them."""
         if count == 1 and len(self):
-            return self.take(np.argmax(self.reward, keepdims=True))
+            return np.asarray(np.argmax(self.reward, keepdims=True))
         order = np.argsort(-self.reward, kind="stable")
         prints = self.population.fingerprints[order]
         chosen: dict[bytes, int] = {}
@@ -124,7 +128,7 @@ class Scored:
             if len(chosen) == count:
                 break
             chosen.setdefault(key, row)
-        return self.take(np.fromiter(chosen.values(), dtype=np.intp))
+        return np.fromiter(chosen.values(), dtype=np.intp)
 
     @staticmethod
     def concatenate(parts: Sequence[Scored]) -> Scored:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from symseed.search.budget import Budget, StopReason, Timer
+from symseed.search.budget import Budget, Clock, StopReason, Timer
 from symseed.search.evolution import EvolutionSettings
 from symseed.search.learning import Batch, HasEntropy, Learning, Part
-from symseed.search.policy import Lesson, LSTMPolicy, Policy, PolicyFactory, PolicySettings, StatefulPolicy
+from symseed.search.lineage import Ancestor, Change, Lineage
+from symseed.search.policy import Learnt, Lesson, LSTMPolicy, Policy, PolicyFactory, PolicySettings, StatefulPolicy
 from symseed.search.search import Search, SearchResult, SearchSettings, Seeds, Snapshot, Step, run
 from symseed.search.streams import Stream, derived
 from symseed.search.training import (
@@ -21,15 +22,20 @@ from symseed.search.training import (
 from symseed.search.variation import Mutation, VariationSettings
 
 __all__ = [
+    "Ancestor",
     "Batch",
     "Budget",
+    "Change",
+    "Clock",
     "CrossEntropyTrainer",
     "EntropySettings",
     "EvolutionSettings",
     "HasEntropy",
     "LSTMPolicy",
     "Learning",
+    "Learnt",
     "Lesson",
+    "Lineage",
     "Memory",
     "Mutation",
     "OffPolicy",

@@ -42,6 +42,21 @@ class StopReason(enum.Enum):
         return cls.PATIENCE if is_old else None
 
 
+class Clock:
+    """Seconds like those of `time.monotonic`, without the time of pauses."""
+
+    def __init__(self) -> None:
+        self._paused = 0.0
+
+    def __call__(self) -> float:
+        """Return the seconds."""
+        return time.monotonic() - self._paused
+
+    def leave_out(self, seconds: float) -> None:
+        """Take back some seconds, in which the search stood still."""
+        self._paused += seconds
+
+
 @dataclass(frozen=True, slots=True)
 class Budget:
     """Limits of a search."""

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from symseed.language.expression import Expression
 from symseed.language.population import Population
 from symseed.scoring.task import Scored
 from symseed.search.learning import Part
+from symseed.search.lineage import Lineage, LineageOf
 
 
 class Elite:
@@ -52,13 +54,15 @@ class Front:
         self._least = np.full(longest + 1, -np.inf)
         self._rows: dict[int, Scored] = {}
         self._parts: dict[bytes, Part] = {}
+        self._lineages: dict[bytes, Lineage] = {}
 
-    def restore(self, scored: Scored, parts: Sequence[Part]) -> None:
-        """Add rows that another front kept, with the parts that found them."""
+    def restore(self, scored: Scored, parts: Sequence[Part], lineages: Sequence[Lineage] = ()) -> None:
+        """Add rows that another front kept, with the parts that found them, and with their lineages if it knew them."""
         self._parts.update(zip(_keys(scored), parts, strict=True))
+        self._lineages.update(zip(_keys(scored), lineages, strict=False))
         self.add(scored, Part.POLICY)
 
-    def add(self, scored: Scored, part: Part) -> None:
+    def add(self, scored: Scored, part: Part, lineage: LineageOf | None = None) -> None:
         """Add the rows that are better than the kept rows of their length; `part` found them."""
         lengths = scored.population.lengths
         if len(lengths) and lengths.max() >= len(self._least):
@@ -66,7 +70,8 @@ class Front:
             self._least = np.concatenate([self._least, more])
         good = np.flatnonzero((scored.reward > self._least[lengths]) & (scored.failure == 0))
         for length in np.unique(lengths[good]):
-            rows = scored.take(good[lengths[good] == length])
+            places = good[lengths[good] == length]
+            rows = scored.take(places)
             for key in _keys(rows):
                 self._parts.setdefault(key, part)
             known = self._rows.get(int(length))
@@ -74,6 +79,11 @@ class Front:
             self._rows[int(length)] = best
             if len(best) == self._kept:
                 self._least[length] = best.reward[-1]
+            if lineage is not None:
+                kept = set(_keys(best))
+                for key, place in zip(_keys(rows), places.tolist(), strict=True):
+                    if key in kept and key not in self._lineages:
+                        self._lineages[key] = lineage(place)
 
     @property
     def scored(self) -> Scored | None:
@@ -93,6 +103,17 @@ class Front:
         """The part that found each row of `population` first."""
         scored = self.scored
         return () if scored is None else tuple(self._parts[key] for key in _keys(scored))
+
+    def lineage_of(self, formula: Expression) -> Lineage:
+        """Return how a formula came about when it was found first; empty if that is not known."""
+        (key,) = Population.from_expressions([formula]).fingerprints
+        return self._lineages.get(key.tobytes(), ())
+
+    @property
+    def lineages(self) -> tuple[Lineage, ...]:
+        """How each row of `population` came about when it was found first; empty where that is not known."""
+        scored = self.scored
+        return () if scored is None else tuple(self._lineages.get(key, ()) for key in _keys(scored))
 
 
 def _keys(scored: Scored) -> list[bytes]:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from symseed.errors import check_between
 from symseed.language.population import Population
 from symseed.scoring.task import Scored, Task
+from symseed.search.lineage import Origin
 from symseed.search.variation import VariationSettings, next_generation
 from symseed.space.space import SearchSpace
 
@@ -55,6 +56,8 @@ class Generation:
     scored: Scored
     charged: int
     """Number of rows crossed or mutated, undone ones included, as the paper's budget counts them."""
+    origin: Origin
+    """The rows of the generation before that these were made from."""
 
 
 def evolve(
@@ -77,20 +80,22 @@ def evolve(
         parents = current
         if generation == 0 and not settings.selects_seeds:
             parents = replace(current, reward=np.zeros(len(current)))
-        children, touched = _children(space, parents, settings, seen, seed, step)
+        children, origin, charged = _children(space, parents, settings, seen, seed, step)
         if settings.elitism:
-            kept = current.best(settings.elitism).population
-            children = Population.concatenate([kept, children.take(np.arange(len(kept), len(children)))])
+            places = current.best_rows(settings.elitism)
+            rest = children.take(np.arange(len(places), len(children)))
+            children = Population.concatenate([current.population.take(places), rest])
+            origin = origin.behind(places)
         current = task.evaluate(children)
-        yield Generation(current, int(np.count_nonzero(touched)))
+        yield Generation(current, charged, origin)
 
 
 def _children(
     space: SearchSpace, parents: Scored, settings: EvolutionSettings, seen: _Seen | None, seed: int, step: int
-) -> tuple[Population, npt.NDArray[np.bool_]]:
-    """Children of one generation, and whether each was touched; a child that was seen before is made again."""
+) -> tuple[Population, Origin, int]:
+    """Children of one generation, where they come from, and how many count; one that was seen before is made again."""
     offspring = next_generation(space, parents.population, parents.reward, settings.variation, seed=seed, step=step)
-    children = offspring.population
+    children, origin = offspring.population, Origin.of(offspring.parent, offspring.done)
     if seen is not None:
         for retry in range(1, settings.avoid_seen + 1):
             again = np.flatnonzero(offspring.touched & seen.knows(children))
@@ -102,8 +107,9 @@ def _children(
             order = np.arange(len(children))
             order[again] += len(children)
             children = Population.concatenate([children, other.population]).take(order)
+            origin = origin.take(order, Origin.of(other.parent, other.done))
         seen.add(children)
-    return children, offspring.touched
+    return children, origin, int(np.count_nonzero(offspring.done))
 
 
 class _Seen:

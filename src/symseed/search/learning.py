@@ -17,6 +17,7 @@ import numpy.typing as npt
 from symseed.arrays import Floats
 from symseed.language.population import Population
 from symseed.scoring.task import Scored
+from symseed.search.lineage import Change, Family, Lineage, Origin
 from symseed.search.policy import Lesson, Policy
 
 _ROWS = 4
@@ -44,6 +45,9 @@ class Part(enum.Enum):
     """It is the best constant formula, with which every portfolio begins."""
     STRUCTURE = "structure"
     """It was found for the data reduced to fewer columns, and written over the original ones."""
+
+
+_FIRST = {Part.POLICY: Change.SAMPLED, Part.RANDOM: Change.DRAWN, Part.EVOLUTION: Change.KEPT}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +140,7 @@ class Learner:
         self._entropy: float | None = None
         self._loss: float | None = None
         self._round = 0
+        self._family = Family()
 
     def begin(self, index: int) -> None:
         """Begin a round."""
@@ -143,13 +148,27 @@ class Learner:
         self._sampled = self._evolved = None
         self._entropy = self._loss = None
 
-    def sample(self, scored: Scored) -> None:
-        """Record the round's first population; later ones do not count."""
-        self._sampled = scored if self._sampled is None else self._sampled
+    def sample(self, scored: Scored, part: Part = Part.POLICY) -> None:
+        """Record a population that is made from no other; for statistics the round's first counts.
 
-    def evolve(self, scored: Scored) -> None:
-        """Record a generation; the last one counts."""
+        Args:
+            part: the part that made it; evolution if it is from an earlier round.
+        """
+        self._sampled = scored if self._sampled is None else self._sampled
+        self._family.begin(scored.population, _FIRST[part])
+
+    def evolve(self, scored: Scored, origin: Origin) -> None:
+        """Record a generation; for statistics the last one counts."""
         self._evolved = scored
+        self._family.follow(scored.population, origin)
+
+    def complete(self, population: Population, parents: npt.NDArray[np.int64]) -> None:
+        """Record completions of some rows of the population before."""
+        self._family.complete(population, parents)
+
+    def lineage(self, place: int) -> Lineage:
+        """Return how a row of the population that was recorded last came about."""
+        return self._family.lineage(place)
 
     def teach(self, policy: Policy, lesson: Lesson) -> None:
         """Record a lesson that the policy is about to learn from."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from symseed import _core
 from symseed.arrays import Floats
 from symseed.errors import DataError, SettingsError, check_at_least, check_between
+from symseed.language.expression import Expression
 from symseed.language.library import TokenIds
 from symseed.language.population import Constants, Lengths, Population
 from symseed.scoring.evaluation import check_threads
@@ -32,6 +33,10 @@ class Lesson:
     """Weight of the entropy bonus: the mean over rows of the summed entropies at their positions."""
     entropy_decay: float = 1.0
     """Entropy at position t counts decay^t: below 1 it is the hierarchical entropy of Landajuela et al. (2021)."""
+
+
+Learnt: TypeAlias = Mapping[str, npt.NDArray[Any]]
+"""The learnt values of a policy by name."""
 
 
 class Policy(Protocol):
@@ -54,7 +59,7 @@ class StatefulPolicy(Policy, Protocol):
     def snapshot(self) -> dict[str, npt.NDArray[Any]]:
         """Return all learnt values, as copies by name."""
 
-    def restore(self, snapshot: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore(self, snapshot: Learnt) -> None:
         """Restore the learnt values of another policy of the same shape."""
 
 
@@ -145,6 +150,15 @@ class LSTMPolicy:
             self.space.rules, population.tokens, population.lengths, population.constants
         )
 
+    def distributions(self, expression: Expression) -> Floats:
+        """Return the probability of each token at each position of a formula, (L, T).
+
+        It is 0 from the position on at which the search space does not allow the formula.
+        """
+        rows = Population.from_expressions([expression])
+        rows.check_library(self.space.library, "policy")
+        return self._network.distributions(self.space.rules, rows.tokens, rows.lengths, rows.constants)
+
     def gradient(self, lesson: Lesson) -> dict[str, npt.NDArray[np.floating]]:
         """Return the gradient of a lesson's objective by each block of parameters."""
         return self._split(self._network.gradient(*self._arguments(lesson)))
@@ -172,7 +186,7 @@ class LSTMPolicy:
         weights, steps = self.state
         return {"weights": weights, "steps": np.array([steps])}
 
-    def restore(self, snapshot: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore(self, snapshot: Learnt) -> None:
         """Restore the state of another policy of the same shape."""
         self.state = (snapshot["weights"], int(snapshot["steps"][0]))
 

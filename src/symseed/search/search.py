@@ -8,12 +8,11 @@ and resumed from it.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from symseed.completion.completer import Completer, CompletionCounts, CompletionSettings
 from symseed.errors import SettingsError
@@ -23,7 +22,7 @@ from symseed.search.budget import Budget, StopReason, Timer
 from symseed.search.elite import Elite
 from symseed.search.evolution import EvolutionSettings, evolve
 from symseed.search.learning import Learner, Learning, Part
-from symseed.search.policy import Policy, PolicyFactory, PolicySettings, StatefulPolicy
+from symseed.search.policy import Learnt, Policy, PolicyFactory, PolicySettings, StatefulPolicy
 from symseed.search.streams import SearchSeeds
 from symseed.search.training import Memory, OffPolicy, QueueTrainer, Trainer, corrected, first_memory
 from symseed.space.space import SearchSpace
@@ -181,7 +180,7 @@ class Snapshot:
     """
 
     rounds: int
-    policy: Mapping[str, npt.NDArray[Any]] | None
+    policy: Learnt | None
     """The policy's learnt values; None without a policy."""
     memory: Memory
     best: Scored
@@ -260,6 +259,16 @@ class Search:
             self._ledger.end(StopReason.INTERRUPTED)
         return replace(step, reason=self._ledger.reason)
 
+    @property
+    def learnt(self) -> Learnt | None:
+        """What the policy has learnt; None without a policy, and for one without `snapshot`."""
+        return self._policy.snapshot() if isinstance(self._policy, StatefulPolicy) else None
+
+    @property
+    def learner(self) -> Learner:
+        """Knows the statistics of the round, and how the rows came about that `watch` receives."""
+        return self._ledger.learner
+
     def snapshot(self) -> Snapshot:
         """Return what the next round depends on."""
         if self._policy is not None and not isinstance(self._policy, StatefulPolicy):
@@ -294,7 +303,7 @@ class Search:
         seeds = None
         if settings.evolution is not None and not ledger.is_over:
             seeds = self._seeder.seeds(samples, index)
-            ledger.learner.sample(seeds.scored)
+            ledger.learner.sample(seeds.scored, seeds.part)
             ledger.note(seeds.scored, Part.RANDOM if seeds.charged else Part.POLICY, charged=seeds.charged)
             self._evolve(settings.evolution, seeds.scored, index)
         if self._policy is not None and not ledger.is_over:
@@ -317,7 +326,7 @@ class Search:
         for generation in evolve(self._space, self._task, seeds, evolution, seed=self._streams.evolution, run=index):
             self._elite.add(generation.scored)
             self._seeder.last = generation.scored
-            ledger.learner.evolve(generation.scored)
+            ledger.learner.evolve(generation.scored, generation.origin)
             ledger.note(generation.scored, Part.EVOLUTION, charged=generation.charged)
             if self._completer is not None and self._completer.takes_generations:
                 self._completer.add(generation.scored, ledger)
@@ -355,6 +364,8 @@ def _completer(space: SearchSpace, task: Task, settings: SearchSettings, begin: 
 class _Seeded:
     scored: Scored
     charged: int
+    part: Part
+    """The part that made it in this round or an earlier one."""
 
 
 class _Seeder:
@@ -372,15 +383,15 @@ class _Seeder:
 
     def seeds(self, samples: Scored | None, step: int) -> _Seeded:
         if self._kind is Seeds.POLICY and samples is not None:
-            return _Seeded(samples, 0)
+            return _Seeded(samples, 0, Part.POLICY)
         if self._kind is Seeds.QUEUE and samples is not None:
             self.queue.add(samples)
             assert self.queue.best is not None, "samples were just added"
-            return _Seeded(self.queue.best, 0)
+            return _Seeded(self.queue.best, 0, Part.POLICY)
         if self._kind is Seeds.CONTINUE and self.last is not None:
-            return _Seeded(self.last, 0)
+            return _Seeded(self.last, 0, Part.EVOLUTION)
         trees = self._space.random_trees(self._batch, seed=self._seed, step=step)
-        return _Seeded(self._task.evaluate(trees), self._batch)
+        return _Seeded(self._task.evaluate(trees), self._batch, Part.RANDOM)
 
 
 class _Completed:
@@ -402,8 +413,9 @@ class _Completed:
         if ledger.is_over:
             return
         rows = np.flatnonzero(scored.computed & (scored.failure == 0))
-        completed = self._completer.complete(scored.population, rows)
+        completed, parents = self._completer.completions(scored.population, rows)
         if len(completed):
+            ledger.learner.complete(completed, parents)
             ledger.note(self._task.evaluate(completed), Part.COMPLETION, charged=len(completed))
 
 

@@ -76,7 +76,12 @@ class Offspring:
 
     population: Population
     parent: npt.NDArray[np.int64]  # (N,): the row that each child began as
-    touched: npt.NDArray[np.bool_]  # (N,): crossed or mutated, also where that was undone: what the budget counts
+    done: npt.NDArray[np.uint8]  # (N,): 1 crossed, 2 mutated, 3 both, 0 neither; also where that was undone
+
+    @property
+    def touched(self) -> npt.NDArray[np.bool_]:
+        """Return whether each was crossed or mutated, which is what the budget counts, (N,)."""
+        return np.asarray(self.done != 0)
 
 
 def tournament(reward: Floats, count: int, size: int, *, seed: int, step: int = 0) -> npt.NDArray[np.int64]:
@@ -148,7 +153,7 @@ def next_generation(
             f"`reward` must have one value for each of the {len(population)} rows, at least one, but its shape is "
             f"{reward.shape}."
         )
-    tokens, lengths, constants, parent, touched = _core.next_generation(
+    tokens, lengths, constants, parent, done = _core.next_generation(
         space.rules,
         population.tokens,
         population.lengths,
@@ -162,4 +167,4 @@ def next_generation(
         constants = population.constants
         if constants.shape != tokens.shape:
             constants = np.full(tokens.shape, np.nan)
-    return Offspring(Population.wrap(population.library, tokens, lengths, constants), parent, touched.view(np.bool_))
+    return Offspring(Population.wrap(population.library, tokens, lengths, constants), parent, done)

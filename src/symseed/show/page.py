@@ -1,10 +1,14 @@
-"""A report of one fit as a self-contained HTML page: no scripts, no other files, no network.
+"""A report of one fit as a self-contained HTML page: no other files, no network.
 
-Every text from outside is escaped here, and clipped if it is very long.
+It is the page of Studio, frozen: its script finds in the report what a server would answer. Without scripts, as in a
+preview of mail, the formulas and their numbers remain. Every text from outside is escaped here, and clipped if it is
+very long.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 import importlib.resources
 import io
@@ -20,12 +24,10 @@ from symseed.data.dataset import Dataset
 from symseed.errors import DataError, SettingsError, check_between
 from symseed.export import from_text, to_mathml
 from symseed.language.expression import Expression
-from symseed.portfolio.progress import Moment
+from symseed.language.library import Library
 from symseed.scoring.uncertainty import MOST_SAMPLES, Uncertainty
-from symseed.show import figures as pictures
 from symseed.show.figures import FrontRow
 from symseed.show.style import COLOURS, EDGE, GREY, GRID, PAPER, style
-from symseed.show.training import plot_training
 from symseed.tables.report import TableReport
 from symseed.text import clipped, for_html, one_line, percent
 
@@ -78,8 +80,6 @@ class ReportContent:
     """Units by name of column or target."""
     table: TableReport | None = None
     """What was read, used and left out of the file."""
-    history: Sequence[Moment] = ()
-    """How the selected formula changed."""
     structure: Sequence[str] = ()
     """What the data say of their structure, as sentences."""
     settings: Mapping[str, object] = field(default_factory=dict)
@@ -108,6 +108,17 @@ class ReportContent:
         if not self.equations:
             raise DataError("`equations` must hold at least one formula to report, but it is empty.")
         check_between("chosen", self.chosen, 0, len(self.equations) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """The page of Studio without its server."""
+
+    script: str
+    style: str
+    """Rules beside those of `page_css`."""
+    answers: str
+    """What the server would answer, in JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,31 +154,38 @@ class Measures:
         )
 
 
-def report_html(content: ReportContent) -> str:
+def report_html(content: ReportContent, frozen: Frozen) -> str:
     """Return a report as the text of one HTML file; the same content gives the same text."""
-    parts = [
+    # The script replaces these by the page, with the same content and more.
+    replaced = [
         _head(content),
         _chosen(content),
-        _constants(content),
         _structure(content.structure),
         _front(content),
-        _alternatives(content),
-        _pictures(content),
         _take_away(content.code),
-        _data(content),
-        _run(content),
     ]
-    title = _text(content.title)
+    kept = [_constants(content), _alternatives(content), _pictures(content.drawings), _data(content), _run(content)]
+    digest = base64.b64encode(hashlib.sha256(frozen.script.encode()).digest()).decode()
+    policy = (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+    answers = frozen.answers.replace("<", "\\u003c")  # no text in it can end the element
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-        'img-src data:">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{title}</title>\n<style>\n{page_css()}</style>\n</head>\n<body>\n<main>\n"
-        + "\n".join(filter(None, parts))
-        + "\n</main>\n</body>\n</html>\n"
+        f"<title>{_text(content.title)}</title>\n<style>\n{page_css()}{frozen.style}</style>\n</head>\n"
+        '<body class="report">\n<main>\n<p class="brand">symseed report</p><p id="said" role="status"></p>\n'
+        f'<div id="content">\n{_joined(replaced)}\n</div>\n{_joined(kept)}\n</main>\n'
+        f'<script type="application/json" id="frozen">{answers}</script>\n'
+        f'<script type="module">{frozen.script}</script>\n</body>\n</html>\n'
     )
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return "\n".join(filter(None, parts))
 
 
 # --- Sections --------------------------------------------------------------------------------------------------------
@@ -178,7 +196,7 @@ def _head(content: ReportContent) -> str:
     if content.dataset is not None:
         rows, columns = content.dataset.X.shape
         about.append(f"from {rows:,} row{_s(rows)} of {columns:,} column{_s(columns)}")
-    return f'<header><p class="brand">symseed</p><h1>{_text(content.title)}</h1><p>{" ".join(about)}</p></header>'
+    return f"<header><h1>{_text(content.title)}</h1><p>{' '.join(about)}</p></header>"
 
 
 def _chosen(content: ReportContent) -> str:
@@ -230,8 +248,9 @@ def _constants(content: ReportContent) -> str:
         for value, error, low, high in zip(known.values, known.standard_errors, *known.intervals(0.95), strict=True)
     )
     return (
-        '<section><h2>Constants</h2><div class="scroll" tabindex="0"><table><thead><tr><th>constant</th>'
-        f"<th>standard error</th><th>95 % interval</th></tr></thead><tbody>{rows}</tbody></table></div>"
+        '<section><h2>Constants of the selected formula</h2><div class="scroll" tabindex="0"><table><thead>'
+        f"<tr><th>constant</th><th>standard error</th><th>95 % interval</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table></div>"
         '<p class="note">In the order of the formula as exported. The errors assume that the form of the formula is '
         "right.</p></section>"
     )
@@ -301,49 +320,23 @@ def _alternatives(content: ReportContent) -> str:
     )
 
 
-def _pictures(content: ReportContent) -> str:
-    chosen = content.equations[content.chosen]
-    expression = chosen.expression
-    drawings: list[tuple[str, str, Callable[[], Figure] | str]] = [
-        ("front", "Loss against complexity", lambda: pictures.plot_front(content.equations, content.chosen)),
-        ("fit", "Data and formula, and the residuals", _fit_drawing(content, chosen)),
-        ("tree", "The formula as a tree", lambda: pictures.plot_tree(expression)),
-        (
-            "convergence",
-            "How the selected formula changed",
-            (lambda: pictures.plot_convergence(content.history, chosen))
-            if content.history
-            else "The history is not available.",
-        ),
-    ]
-    drawings += [(item.name, item.caption, item.draw) for item in content.drawings]
-    if any(moment.learning for moment in content.history):
-        caption = "How the searches learnt, and which part found each improvement"
-        drawings.append(("training", caption, lambda: plot_training(content.history)))
+def _pictures(drawings: Sequence[Drawing]) -> str:
+    """Further figures; nothing without them."""
+    if not drawings:
+        return ""
     try:
         with style():
-            figures = [_figure(name, caption, drawing) for name, caption, drawing in drawings]
+            figures = [_figure(one) for one in drawings]
     except SettingsError as error:  # no matplotlib
         return f'<section><h2>Figures</h2><p class="note">{_text(str(error), 200)}</p></section>'
     return f'<section><h2>Figures</h2><div class="pictures">{"".join(figures)}</div></section>'
 
 
-def _fit_drawing(content: ReportContent, chosen: FrontRow) -> Callable[[], Figure] | str:
-    dataset = content.dataset
-    if dataset is None:
-        return "The data are not available."
-    return lambda: pictures.plot_fit(
-        chosen.expression, dataset.X, dataset.y, target=content.target, units=content.units, title=chosen.text
-    )
-
-
-def _figure(name: str, caption: str, drawing: Callable[[], Figure] | str) -> str:
-    if isinstance(drawing, str):
-        return f'<figure><p class="note">{drawing}</p><figcaption>{caption}</figcaption></figure>'
-    picture = _svg(drawing(), name, caption)
+def _figure(drawing: Drawing) -> str:
+    picture = _svg(drawing.draw(), drawing.name, drawing.caption)
     return (
-        f'<figure class="{name}"><div class="scroll" tabindex="0">{picture}</div>'
-        f"<figcaption>{caption}</figcaption></figure>"
+        f'<figure class="{drawing.name}"><div class="scroll" tabindex="0">{picture}</div>'
+        f"<figcaption>{drawing.caption}</figcaption></figure>"
     )
 
 
@@ -457,10 +450,15 @@ def _in_unit(unit: str | None) -> str:
 
 def formula_mathml(equation: FrontRow) -> str:
     """Return a formula as MathML, with clipped names."""
+    return text_mathml(equation.text, equation.expression.library)
+
+
+def text_mathml(text: str, library: Library) -> str:
+    """Return a formula that was written as `to_text` does as MathML, with clipped names."""
     return re.sub(
         "<mi>([^<]+)</mi>",
         lambda match: f"<mi>{_text(html.unescape(match[1]), 40)}</mi>",
-        to_mathml(from_text(equation.text, equation.expression.library), None),
+        to_mathml(from_text(text, library), None),
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from typing import Any
 
-from symseed.language import Expression, TokenKind
+from symseed.language import Expression, Library, TokenKind
 from symseed.show.figures import FrontRow, node_label
-from symseed.show.page import formula_mathml, named_mathml
+from symseed.show.page import formula_mathml, named_mathml, text_mathml
 from symseed.text import one_line
 
 _LONGEST = 24
@@ -18,11 +18,12 @@ _ATTRIBUTES = frozenset({"display", "stretchy", "form", "lspace", "rspace", "mat
 
 def formula_values(target: str, equation: FrontRow) -> list[Any]:
     """Return `target = formula`, or the formula alone, as an element of MathML: its name, attributes and parts."""
-    reader = _Elements()
-    reader.feed(named_mathml(target, equation) if target else formula_mathml(equation))
-    reader.close()
-    (element,) = reader.parts
-    return list(element)
+    return _read(named_mathml(target, equation) if target else formula_mathml(equation))
+
+
+def text_values(text: str, library: Library) -> list[Any]:
+    """Return a formula as the log of a run has it, as such an element."""
+    return _read(text_mathml(text, library))
 
 
 def tree_values(expression: Expression) -> dict[str, Any]:
@@ -33,6 +34,14 @@ def tree_values(expression: Expression) -> dict[str, Any]:
         label = one_line(token.name, _LONGEST) if token.kind is TokenKind.VARIABLE else node_label(token, value)
         waiting.append({"label": label, "kind": token.kind.name.lower(), "below": below})
     return waiting[0]
+
+
+def _read(mathml: str) -> list[Any]:
+    reader = _Elements()
+    reader.feed(mathml)
+    reader.close()
+    (element,) = reader.parts
+    return list(element)
 
 
 class _Elements(HTMLParser):

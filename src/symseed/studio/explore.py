@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from symseed.arrays import Floats
+from symseed.data import ADDITIVE
 from symseed.errors import DataError, SettingsError
 from symseed.export import to_text
 from symseed.language import Expression, Row
@@ -17,7 +18,7 @@ from symseed.portfolio import Formula
 from symseed.regressor.front import Equation, EquationFront
 from symseed.regressor.run import Run
 from symseed.regressor.run_log import NOT_ENDED
-from symseed.scoring import Failure, typed
+from symseed.scoring import Failure, Uncertainty, typed
 from symseed.studio.views import constants_of, described, numbers, some_rows
 
 MOST_CONSTANTS = 20
@@ -30,6 +31,8 @@ _MOST_POINTS = 240
 """Points of a curve: chosen by hand."""
 _BEYOND = 0.25
 """Share of a column's range that a curve goes beyond it on each side: chosen by hand."""
+_LEVEL = 0.95
+"""Share of new measurements within the band around a curve."""
 
 
 def tried(run: Run, target: int, text: Any) -> dict[str, Any]:
@@ -64,7 +67,8 @@ def curve(run: Run, fronts: Mapping[int, EquationFront], target: int, asked: Map
         fronts: its fronts.
         target: place of the target.
         asked: `index` of a formula on the front, or its text as `typed`; values of its `constants`; the `column`; and
-            `at`, values of other columns by their places as texts, by default the medians.
+            `at`, values of other columns by their places as texts, by default the medians; `has_band`, whether the
+            constants are as they were fitted, so that an interval can be given.
 
     Raises:
         SettingsError: if something of it is missing or of another kind.
@@ -100,7 +104,19 @@ def curve(run: Run, fronts: Mapping[int, EquationFront], target: int, asked: Map
         "y": numbers(expression.evaluate(grid)),
         "at": numbers(grid[0]) if len(data.names) <= MOST_CONSTANTS else {},
         "predicted": numbers(expression.evaluate(X)),
+        "range": [float(X[:, column].min()), float(X[:, column].max())],
+        **(_band(run, fronts, target, expression, grid) if asked.get("has_band") is True else {}),
     }
+
+
+def _band(
+    run: Run, fronts: Mapping[int, EquationFront], target: int, expression: Expression, grid: Floats
+) -> dict[str, Any]:
+    """Where 95 % of new measurements lie, if the form of the formula is right."""
+    noise = fronts[target].noise if target in fronts else ADDITIVE
+    known = Uncertainty.of(expression, *run.data.sample(target), noise)
+    values, width = expression.evaluate(grid), known.quantile(_LEVEL) * known.deviation(grid)
+    return {"low": numbers(values - width), "high": numbers(values + width)}
 
 
 def _with(expression: Expression, values: Sequence[float]) -> Expression:

@@ -5,26 +5,32 @@ Each part is computed once for each state of the folder, however many pages show
 
 from __future__ import annotations
 
-import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from symseed import files
 from symseed.errors import DataError, SymseedError
+from symseed.portfolio import Moment
 from symseed.regressor import front_file, run_config, summaries
 from symseed.regressor.front import EquationFront
 from symseed.regressor.run import Run
 from symseed.regressor.run_log import FILE as EVENTS
 from symseed.regressor.run_log import NOT_ENDED, RunLog
+from symseed.studio.drawn import text_values
+from symseed.studio.learnt import learnt
 from symseed.studio.views import constants_of, described, front_rows, moment_values, numbers, some_moments, some_rows
 
 _MOST_NAMES = 500
 """Most columns that the page lists: chosen by hand."""
 SEARCHING = "searching"
 """The state of a run while a process writes to it."""
+PAUSED = "paused"
+"""Its state while that process stands still."""
+_MOST_TYPESET = 100
+"""Most formulas of the history that are typeset, the newest: chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +52,13 @@ class RunReader:
         self._opened: tuple[Any, _Opened] | None = None
         self._values: tuple[str, str] | None = None
         self._opener: tuple[Any, int | None] | None = None
+        self._formulas: dict[str, Any] = {}
 
     @property
     def version(self) -> str:
         """A text that differs whenever the files of the run do, or a process begins or ceases to write to it."""
-        states = [_state(self.folder / name) for name in (run_config.FILE, EVENTS, "front.csv")]
-        others = [_state(path) for path in sorted(self.folder.glob("front-*.csv"))]
+        states = [files.state(self.folder / name) for name in (run_config.FILE, EVENTS, "front.csv")]
+        others = [files.state(path) for path in sorted(self.folder.glob("front-*.csv"))]
         return files.digest(repr((states, others, self.writer is not None)).encode())[:16]
 
     @property
@@ -63,7 +70,7 @@ class RunReader:
     @property
     def _last_opener(self) -> int | None:
         """The process that was the last to open the run for writing; events of a run that is not shown are not kept."""
-        state = _state(self.folder / EVENTS)
+        state = files.state(self.folder / EVENTS)
         if self._opener is None or self._opener[0] != state:
             try:
                 pid = (self._log if self._run is not None else RunLog(self.folder)).opener
@@ -74,7 +81,7 @@ class RunReader:
 
     def was_opened_by(self, pid: int, since: float) -> bool:
         """Return whether a process has opened the run for writing, and has written since a time."""
-        state = _state(self.folder / EVENTS)
+        state = files.state(self.folder / EVENTS)
         return self._last_opener == pid and state is not None and state[2] >= 1e9 * since
 
     @property
@@ -96,7 +103,7 @@ class RunReader:
         found = summaries.summary(self.folder)
         return {
             "name": self.folder.name,
-            "state": SEARCHING if self.writer is not None else found.state.value,
+            "state": found.state.value if self.writer is None else PAUSED if self._log.is_paused else SEARCHING,
             "created": found.created,
             "source": found.source,
             "problem": found.problem,
@@ -126,6 +133,17 @@ class RunReader:
         equation = some.determined_by(*data.sample(target)).equations[0]
         remarks = list(data.remarks(target, equation.expression, front.noise))
         return described(data, target, equation) | constants_of(equation) | {"remarks": remarks}
+
+    def learnt(self, target: int, index: int) -> list[dict[str, Any]]:
+        """Return what the policies of a target's searches think of the tokens of a formula of the front.
+
+        Raises:
+            DataError: if the front has no such formula.
+        """
+        run, fronts = self.opened()
+        if target not in fronts or not 0 <= index < len(fronts[target].equations):
+            raise DataError("The front has no such formula any more. Load the page again.")
+        return learnt(run, target, fronts[target].equations[index].expression)
 
     def column(self, target: int, column: int) -> dict[str, Any]:
         """Return a column at the samples of `formula`.
@@ -180,6 +198,7 @@ class RunReader:
             "reason": end.reason.value,
             "structure": [str(finding) for finding in self._log.structure(target)[:1]],
             "history": [moment_values(moment) for moment in some_moments(history)],
+            "typeset": self._typeset(run, history),
             "turns": len(history),
             "front": [],
         }
@@ -188,27 +207,32 @@ class RunReader:
         chosen = front.choice(run.settings.model_selection)
         return out | {"front": front_rows(front), "chosen": chosen, "noise": front.noise.words}
 
+    def _typeset(self, run: Run, history: Sequence[Moment]) -> dict[str, Any]:
+        """The newest formulas of the history by their texts, typeset; each is typeset once."""
+        newest = dict.fromkeys(moment.formula for moment in reversed(history) if moment.found_by is not None)
+        texts = list(newest)[:_MOST_TYPESET]
+        missing = [text for text in texts if text not in self._formulas]
+        if missing:
+            library = run.library(run.plan(), missing)
+            self._formulas |= {text: text_values(text, library) for text in missing}
+        self._formulas = {text: self._formulas[text] for text in texts}
+        return self._formulas
+
     def _open(self) -> _Opened:
         """The run and its fronts; the data are read once."""
-        settled = _state(self.folder / run_config.FILE)
+        settled = files.state(self.folder / run_config.FILE)
         if self._run is None or self._run[0] != settled:
             self._run = settled, Run.read(self.folder, is_to_search=False)
         run = self._run[1]
         count = len(run.data.targets)
-        state = [_state(front_file.path(self.folder, output)) for output in range(count)], _state(self.folder / EVENTS)
+        state = (
+            [files.state(front_file.path(self.folder, output)) for output in range(count)],
+            files.state(self.folder / EVENTS),
+        )
         if self._opened is None or self._opened[0] != state:
             found = run.found(run.plan())
             self._opened = state, _Opened(run, {output: saved.front for output, saved in found.items()})
         return self._opened[1]
-
-
-def _state(path: Path) -> tuple[int, int, int] | None:
-    """What changes whenever a file does."""
-    try:
-        found = os.lstat(path)
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _limit(value: Any) -> float | None:

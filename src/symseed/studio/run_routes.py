@@ -46,9 +46,11 @@ class RunRoutes:
             Route(path, self._run),
             Route(f"{path}/formula", self._formula),
             Route(f"{path}/column", self._column),
+            Route(f"{path}/learnt", self._learnt),
             Route(f"{path}/files/{{name}}", self._file),
             Route(f"{path}/try", self._try, methods=["POST"]),
             Route(f"{path}/curve", self._curve, methods=["POST"]),
+            Route(f"{path}/pause", self._pause, methods=["POST"]),
             Route(f"{path}/stop", self._stop, methods=["POST"]),
             Route(f"{path}/resume", self._resume, methods=["POST"]),
         ]
@@ -72,6 +74,11 @@ class RunRoutes:
         target, column = whole(request, "target"), whole(request, "column")
         reader = await self._reader(request)
         return as_json(files.json_text(await run_in_threadpool(reader.column, target, column)))
+
+    async def _learnt(self, request: Request) -> Response:
+        target, index = whole(request, "target"), whole(request, "index")
+        reader = await self._reader(request)
+        return as_json(files.json_text(await run_in_threadpool(reader.learnt, target, index)))
 
     async def _try(self, request: Request) -> Response:
         target, values = whole(request, "target"), await body(request)
@@ -103,6 +110,14 @@ class RunRoutes:
         except OSError:
             raise DataError(f"The run has no {file} yet.") from None
         return download(content, file, kind)
+
+    async def _pause(self, request: Request) -> Response:
+        is_paused = (await body(request)).get("is_paused")
+        if not isinstance(is_paused, bool):
+            raise SettingsError("`is_paused` must be true or false.")
+        reader = await self._reader(request)
+        await run_in_threadpool(self._searches.pause, reader, is_paused=is_paused)
+        return JSONResponse({})
 
     async def _stop(self, request: Request) -> Response:
         reader = await self._reader(request)

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from symseed.errors import DataError, SettingsError, check_between, listed
+from symseed.regressor.run import set_pause
 from symseed.studio.reading import RunReader
 from symseed.studio.uploads import Uploaded
 
@@ -30,6 +31,8 @@ MOST_SEARCHES = 8
 """Most searches that a server starts at once, each of which may use every core: chosen by hand."""
 MOST_SECONDS = 7 * 86_400.0
 """Longest limit that the page gives a search: chosen by hand."""
+MOST_FORMULAS = 10**12
+"""Largest number of formulas that the page gives as a limit: far above what a week has time for. Chosen by hand."""
 _PATIENCE = 60.0
 """Seconds that a stopped search has to keep its formulas before it is resumed with another limit: chosen by hand."""
 _OPERATORS = re.compile(r"[A-Za-z0-9_+*/^, -]{0,400}")
@@ -46,6 +49,8 @@ class Order:
     operators: str
     """Operators as `--ops` takes them; empty: the usual ones."""
     seconds: float
+    formulas: int | None = None
+    """Most formulas to try; None: as many as the method does."""
     units: tuple[tuple[int, str], ...] = ()
     """Units of columns, by place."""
 
@@ -62,11 +67,14 @@ class Order:
                 inputs=tuple(int(place) for place in values["inputs"]),
                 operators=str(values.get("operators", "")),
                 seconds=float(values["seconds"]),
+                formulas=None if values.get("formulas") is None else int(values["formulas"]),
                 units=tuple((int(place), str(unit)) for place, unit in values.get("units", ())),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise SettingsError(f"The order of a search must have target, inputs and seconds: {error!r}.") from None
         check_between("seconds", order.seconds, 1.0, MOST_SECONDS)
+        if order.formulas is not None:
+            check_between("formulas", order.formulas, 1, MOST_FORMULAS)
         if not _OPERATORS.fullmatch(order.operators):
             raise SettingsError("Operators must be names with commas between them, such as sin, exp.")
         return order
@@ -89,6 +97,7 @@ class Order:
         line = io.StringIO()
         csv.writer(line, lineterminator="").writerow([names[place] for place in self.inputs])
         options = [f"--target={names[self.target]}", f"--inputs={line.getvalue()}", f"--time={self.seconds:g}"]
+        options += [] if self.formulas is None else [f"--set=max_evals={self.formulas}"]
         options += [f"--ops={self.operators}"] if self.operators.strip() else []
         options += [f"--unit={names[place]}={unit}" for place, unit in self.units if unit.strip()]
         return ["fit", *options, f"--output-directory={parent}", "--", table.source]
@@ -139,6 +148,17 @@ class Searches:
         if found is None and has_ended:
             raise DataError(started.sentence)
         return found
+
+    def pause(self, reader: RunReader, *, is_paused: bool) -> None:
+        """Ask a search to stand still after its turn, or to go on.
+
+        Raises:
+            DataError: if the folder of the run cannot be written to.
+        """
+        try:
+            set_pause(reader.folder, is_paused=is_paused and reader.writer is not None)
+        except OSError as error:
+            raise DataError(f"The run cannot be paused, because its folder cannot be written to: {error}.") from error
 
     def stop(self, reader: RunReader) -> None:
         """Ask a search to end; it keeps the best formulas so far."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.resources
 import socket
 import tempfile
 from collections.abc import Callable
@@ -17,15 +16,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from symseed import files, tables
 from symseed.errors import SettingsError, SymseedError
-from symseed.language.tokens import OPERATORS
-from symseed.show.page import page_css
-from symseed.studio.answers import as_json, body, own
-from symseed.studio.guard import UPLOAD, Guard, TooLargeError
+from symseed.studio import assets
+from symseed.studio.answers import own
+from symseed.studio.guard import Guard, TooLargeError
 from symseed.studio.run_routes import RunRoutes
 from symseed.studio.runs import NewestFirst, Runs
-from symseed.studio.searches import Order, Searches
+from symseed.studio.searches import Searches
+from symseed.studio.stores import Stores
+from symseed.studio.table_routes import TableRoutes
 from symseed.studio.uploads import Uploads
 from symseed.studio.watching import MOST_PAGES, Watch
 
@@ -34,17 +33,6 @@ PORTS = range(8765, 8785)
 """Ports that are tried if none is given, so that a page finds a new server at the address of the old one."""
 _MOST_CONNECTIONS = 400
 """Most connections: chosen by hand, enough for `MOST_PAGES` pages and their questions."""
-_ASSETS = {
-    "icon.svg": "image/svg+xml",
-    "studio.css": "text/css",
-    "dom.js": "text/javascript",
-    "explore.js": "text/javascript",
-    "plots.js": "text/javascript",
-    "run.js": "text/javascript",
-    "start.js": "text/javascript",
-    "main.js": "text/javascript",
-}
-"""The files of the page, and their kinds; nothing else of the package is served."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,63 +41,45 @@ class Studio:
 
     runs: Runs
     uploads: Uploads
+    stores: Stores
     searches: Searches
     watch: Watch
 
     @classmethod
     def of(cls, parent: Path, newest_first: NewestFirst, folder: Path) -> Studio:
         """Make one for the runs in `parent`; `folder` is a new folder of the server's own."""
-        runs = Runs(parent, newest_first)
-        return cls(runs, Uploads(folder), Searches(parent, folder), Watch(runs))
+        runs, stores = Runs(parent, newest_first), Stores(parent)
+        return cls(runs, Uploads(folder), stores, Searches(parent, folder), Watch(runs, stores))
 
     def app(self) -> Starlette:
         """Return the application, which must stand behind a `Guard`."""
         routes = [
             Route("/", _page),
             Route("/assets/{name}", _asset),
-            Route("/api/about", self._about),
             Route("/api/events", self._events),
             *RunRoutes(self.runs, self.searches).routes,
-            Route(UPLOAD, self._upload, methods=["POST"]),
-            Route("/api/tables/shipped", self._shipped, methods=["POST"]),
-            Route("/api/searches", self._start, methods=["POST"]),
-            Route("/api/searches/{search}", self._begun),
+            Route("/api/stores", self._stores),
+            Route("/api/stores/{store}", self._table),
+            Route("/api/stores/{store}/{figure}.svg", self._figure),
+            *TableRoutes(self.uploads, self.runs, self.searches).routes,
         ]
         return Starlette(routes=routes, exception_handlers=_REFUSALS)
-
-    async def _about(self, _: Request) -> Response:
-        names = [name for name, token in OPERATORS.items() if token.arity == 1]
-        return JSONResponse({"tables": tables.shipped(), "operators": names})
 
     async def _events(self, request: Request) -> Response:
         if self.watch.pages >= MOST_PAGES:
             return PlainTextResponse(f"At most {MOST_PAGES} pages are open at once. Close one.", 503)
         return StreamingResponse(self.watch.stream(own(request, "run")), media_type="text/event-stream")
 
-    async def _upload(self, request: Request) -> Response:
-        own, path = self.uploads.new_file(request.query_params.get("name", "")[:1000])
-        try:
-            with path.open("wb") as file:
-                async for part in request.stream():
-                    file.write(part)
-            return as_json(files.json_text(await run_in_threadpool(self.uploads.add, own, str(path))))
-        except BaseException:
-            self.uploads.discard(own)
-            raise
+    async def _stores(self, _: Request) -> Response:
+        return JSONResponse(await run_in_threadpool(self.stores.listed))
 
-    async def _shipped(self, request: Request) -> Response:
-        name = str((await body(request)).get("name", ""))
-        return as_json(files.json_text(await run_in_threadpool(self.uploads.add_shipped, name)))
+    async def _table(self, request: Request) -> Response:
+        return JSONResponse(await run_in_threadpool(self.stores.table, request.path_params["store"]))
 
-    async def _start(self, request: Request) -> Response:
-        values = await body(request)
-        table = self.uploads.find(str(values.get("table", "")))
-        return JSONResponse({"search": await run_in_threadpool(self.searches.start, Order.of(values), table)})
-
-    async def _begun(self, request: Request) -> Response:
-        readers = list((await run_in_threadpool(self.runs.readers)).values())
-        found = await run_in_threadpool(self.searches.begun, request.path_params["search"], readers)
-        return JSONResponse({"run": None if found is None else self.runs.id_of(found)})
+    async def _figure(self, request: Request) -> Response:
+        store, name = request.path_params["store"], request.path_params["figure"]
+        shown = tuple(filter(None, request.query_params.get("methods", "")[:2000].split(",")))
+        return Response(await run_in_threadpool(self.stores.figure, store, name, shown), media_type="image/svg+xml")
 
 
 def serve(parent: Path, newest_first: NewestFirst, port: int | None, ready: Callable[[str, str], None]) -> None:
@@ -168,20 +138,14 @@ def _listening(port: int | None) -> socket.socket:
 
 
 async def _page(_: Request) -> Response:
-    return Response(_packaged("index.html"), media_type="text/html")
+    return Response(assets.content("index.html"), media_type="text/html")
 
 
 async def _asset(request: Request) -> Response:
     name = request.path_params["name"]
-    if name == "page.css":
-        return Response(page_css(), media_type="text/css")
-    if name not in _ASSETS:
+    if name not in assets.KINDS:
         return PlainTextResponse("There is no such file.", 404)
-    return Response(_packaged(name), media_type=_ASSETS[name])
-
-
-def _packaged(name: str) -> bytes:
-    return (importlib.resources.files("symseed.studio") / "page" / name).read_bytes()
+    return Response(assets.content(name), media_type=assets.KINDS[name])
 
 
 async def _sentence(_: Request, error: Exception) -> Response:

@@ -69,7 +69,10 @@ class Uploads:
             DataError: if it cannot be read.
         """
         with self._lock:
-            table = tables.read(source, TableOptions())
+            try:
+                table = tables.read(source, TableOptions())
+            except DataError as error:  # the user knows the file by its name, not where the server keeps it
+                raise DataError(str(error).replace(source, Path(source).name)) from error
             values = {"id": own, **_shown(table)}
             self._tables[own] = Uploaded(source, table.names, values)
             while len(self._tables) > MOST_TABLES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ def described(data: RunData, target: int, equation: Equation) -> dict[str, Any]:
     """Return a formula with its errors, and its values at some of the samples."""
     dataset = data.dataset(target)
     rows = some_rows(len(dataset))
+    errors = data.errors(target)
     measures = Measures.of(equation.expression, dataset)
     used = sorted({one.column for one in equation.expression.tokens if one.kind is TokenKind.VARIABLE})
     return {
@@ -39,6 +41,7 @@ def described(data: RunData, target: int, equation: Equation) -> dict[str, Any]:
         "rows": 0 if measures is None else measures.rows,
         "used": used,
         "measured": numbers(dataset.y[rows]),
+        "spread": None if errors is None else numbers(errors[rows]),
         "predicted": numbers(equation.expression.evaluate(dataset.X[rows])),
     }
 
@@ -107,5 +110,6 @@ def moment_values(moment: Moment) -> dict[str, Any]:
         "loss": moment.loss,
         "formula": moment.formula,
         "found_by": None if moment.found_by is None else moment.found_by.value,
+        "lineage": [asdict(step) for step in moment.lineage],
         "learning": learning,
     }

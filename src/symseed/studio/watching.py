@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator
 from symseed import files
 from symseed.errors import DataError
 from symseed.studio.runs import Runs
+from symseed.studio.stores import Stores
 
 MOST_PAGES = 100
 """Most pages that listen at once: chosen by hand."""
@@ -26,8 +27,8 @@ _ALIVE = 15.0
 class Watch:
     """Looks at the runs that pages show, while there are pages."""
 
-    def __init__(self, runs: Runs) -> None:
-        self._runs = runs
+    def __init__(self, runs: Runs, stores: Stores) -> None:
+        self._runs, self._stores = runs, stores
         self._pages: Counter[str] = Counter()
         self._seen: dict[str, str] = {}
         self._changed = asyncio.Condition()
@@ -80,7 +81,8 @@ class Watch:
         self._seen = {}
 
     def _look(self, shown: tuple[str, ...]) -> dict[str, str]:
-        return {"": self._runs.version()} | {run: self._version(run) for run in shown if run}
+        everything = files.digest((self._runs.version() + self._stores.version()).encode())[:16]
+        return {"": everything} | {run: self._version(run) for run in shown if run}
 
     def _version(self, run: str) -> str:
         try:

@@ -43,6 +43,12 @@ export function number(value, digits = 4) {
   return text.replace("-", "−").replace(/\.?0+e/, "e").replace("e+", "e");
 }
 
+export function percent(share) {
+  if (share === null) return "";
+  const rounded = Math.round(100 * share);
+  return rounded < 1 && share > 0 ? "<1 %" : rounded > 99 && share < 1 ? ">99 %" : `${rounded} %`;
+}
+
 export function count(value) {
   return Math.round(value).toLocaleString("en");
 }
@@ -63,8 +69,14 @@ async function answer(response) {
   throw new Error((await response.text()).slice(0, 2000) || `The server answered ${response.status}.`);
 }
 
+// A report holds what the server would answer, and nothing can be sent from it.
+const held = document.getElementById("frozen");
+export const FROZEN = held ? JSON.parse(held.textContent) : null;
+
 export async function ask(path) {
-  return answer(await fetch(path));
+  if (!FROZEN) return answer(await fetch(path));
+  if (path in FROZEN) return FROZEN[path];
+  throw new Error("The report does not hold this.");
 }
 
 export async function send(path, body) {

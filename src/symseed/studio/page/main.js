@@ -1,7 +1,9 @@
-// The page: the list of runs, and one view. Its address says which: #new, or #run=ID.
+// The page: the list of runs, and one view. Its address says which: #new, #run=ID, #compare=ID,ID, or #store=ID.
 
 import { ask, attempt, el, number, say } from "./dom.js";
+import { CompareView } from "./compare.js";
 import { RunView } from "./run.js";
+import { StoreView } from "./store.js";
 import { startParts } from "./start.js";
 
 const content = document.getElementById("content");
@@ -9,6 +11,12 @@ let [view, source, seen, isLost] = [null, null, { runs: "", run: "" }, false];
 
 function shownRun() {
   return /^#run=([0-9a-f]{1,64})$/.exec(location.hash)?.[1] ?? "";
+}
+
+function other() {
+  const [, kind, text] = /^#(compare|store)=([0-9a-f,]{0,300})$/.exec(location.hash) ?? [];
+  if (kind === "compare") return new CompareView(text.split(",").filter(Boolean), content);
+  return kind === "store" ? new StoreView(text, content) : null;
 }
 
 function line(run) {
@@ -28,16 +36,24 @@ async function showRuns() {
   if (runs === null) return;
   const none = el("li", { class: "about" }, "There are no runs yet.");
   document.getElementById("runs").replaceChildren(...(runs.length ? runs.map(line) : [none]));
+  const compared = shownRun() || runs[0]?.id || "";
+  const link = document.getElementById("compare");
+  link.hidden = runs.length < 2;
+  if (!location.hash.startsWith("#compare=")) link.setAttribute("href", `#compare=${compared}`);
+  const stores = (await attempt(() => ask("/api/stores"))) ?? [];
+  document.getElementById("benchmarks").hidden = !stores.length;
+  document.getElementById("stores").replaceChildren(...stores.map((store) =>
+    el("li", {}, el("a", { href: `#store=${store.id}`, "aria-current": location.hash === `#store=${store.id}` ? "page" : null }, el("b", {}, store.name)))));
 }
 
 async function show() {
   say("");
   const run = shownRun();
   seen = { runs: "", run: "" };
-  view = null;
-  if (run) {
-    view = new RunView(run, content);
-    await attempt(() => view.refresh());
+  view = run ? new RunView(run, content) : other();
+  if (view) {
+    const own = view;
+    await attempt(() => own.refresh());
   } else {
     const parts = await attempt(startParts);
     if (parts && !shownRun()) { // meanwhile the user may have opened a run
@@ -69,7 +85,10 @@ function listen() {
     const now = JSON.parse(event.data);
     const before = seen;
     seen = now;
-    if (now.runs !== before.runs) await showRuns();
+    if (now.runs !== before.runs) {
+      await showRuns();
+      if (before.runs && view instanceof CompareView) await attempt(() => view.refresh());
+    }
     if (now.run && now.run !== before.run && view?.refresh) await attempt(() => view.refresh());
   };
 }

@@ -50,13 +50,17 @@ export function isWide(values) {
   return known.length > 2 && known[0] > 0 && at(0.9) > 30 * at(0.1);
 }
 
-// Layers are {kind: points | line | steps, x, y, colour, size}; a point may have a label and be chosen by `pick`.
+// Layers are {kind: points | line | steps, x, y, colour, size}; a point may have a label and be chosen by `pick`, and
+// points an error each, `spread`. The layer {kind: band, x, low, high} does not widen the axes, nor does
+// {kind: beyond, from, to}, which marks what is outside the data.
 export function plot(holder, { label, x, y, layers, pick, chosen }) {
   const wide = Math.max(260, holder.clientWidth || 520);
-  const all = (axis) => layers.flatMap((layer) => layer[axis]);
+  const all = (axis) => layers.flatMap((layer) => (layer.kind === "band" ? [] : layer[axis] ?? []));
   const across = scale(all("x"), LEFT, wide - RIGHT, x.isLog, Math.max(3, Math.floor(wide / 90)));
   const up = scale(all("y"), HIGH - BOTTOM, TOP, y.isLog, 6);
   const parts = [];
+  const box = { left: LEFT, right: wide - RIGHT, top: TOP, bottom: HIGH - BOTTOM };
+  for (const layer of layers) if (layer.kind === "beyond") parts.push(...beyond(layer, across, box));
   for (const tick of up.ticks) {
     parts.push(svg("line", { class: "grid", x1: LEFT, x2: wide - RIGHT, y1: up.at(tick), y2: up.at(tick) }));
     parts.push(svg("text", { x: LEFT - 8, y: up.at(tick) + 4, "text-anchor": "end" }, number(tick, 3)));
@@ -69,7 +73,10 @@ export function plot(holder, { label, x, y, layers, pick, chosen }) {
   parts.push(svg("text", { class: "name", x: (LEFT + wide - RIGHT) / 2, y: HIGH - 6, "text-anchor": "middle" }, x.label));
   const turned = `rotate(-90 14 ${middle})`;
   parts.push(svg("text", { class: "name", x: 14, y: middle, transform: turned, "text-anchor": "middle" }, y.label));
-  for (const layer of layers) parts.push(...drawn(layer, across, up, pick, chosen));
+  for (const layer of layers) {
+    if (layer.kind === "band") parts.push(...band(layer, across, up, box));
+    else if (layer.kind !== "beyond") parts.push(...drawn(layer, across, up, pick, chosen));
+  }
   const role = pick ? "group" : "img";
   const picture = svg("svg", { class: "plot", viewBox: `0 0 ${wide} ${HIGH}`, width: wide, height: HIGH, role, "aria-label": label }, parts);
   if (pick) picture.addEventListener("keydown", (event) => move(event, picture));
@@ -81,11 +88,36 @@ export function plot(holder, { label, x, y, layers, pick, chosen }) {
 function drawn(layer, across, up, pick, chosen) {
   const places = layer.x.map((value, place) => [across.at(value), up.at(layer.y[place]), place]);
   const shown = places.filter(([, , place]) => Number.isFinite(layer.x[place]) && Number.isFinite(layer.y[place]));
-  if (layer.kind === "points") return shown.map((point) => dot(layer, point, pick, chosen));
+  if (layer.kind === "points") {
+    const reach = (place, sign) => up.at(layer.y[place] + sign * layer.spread[place]);
+    const errors = layer.spread ? shown.filter(([, , place]) => Number.isFinite(layer.spread[place])) : [];
+    const lines = errors.map(([x, , place]) => svg("line", { class: `error ${layer.colour}`, x1: x, x2: x, y1: reach(place, -1), y2: reach(place, 1) }));
+    return [...lines, ...shown.map((point) => dot(layer, point, pick, chosen))];
+  }
   if (!shown.length) return [];
   const [first, ...rest] = shown;
   const step = layer.kind === "steps" ? (point) => `H${point[0]}V${point[1]}` : (point) => `L${point[0]},${point[1]}`;
   return [svg("path", { class: `line ${layer.colour}`, d: `M${first[0]},${first[1]}${rest.map(step).join("")}` })];
+}
+
+// What lies outside the data is shaded, on each side.
+function beyond({ from, to }, across, box) {
+  const inside = (value) => Math.min(box.right, Math.max(box.left, across.at(value)));
+  const high = box.bottom - box.top;
+  const sides = [[box.left, inside(from)], [inside(to), box.right]].filter(([left, right]) => right - left > 1);
+  return sides.flatMap(([left, right]) => [
+    svg("rect", { class: "beyond", x: left, y: box.top, width: right - left, height: high }),
+    ...(right - left > 76 ? [svg("text", { x: (left + right) / 2, y: box.top + 14, "text-anchor": "middle" }, "beyond data")] : []),
+  ]);
+}
+
+function band({ x, low, high, colour }, across, up, box) {
+  const clipped = (value) => Math.min(box.bottom, Math.max(box.top, up.at(value)));
+  const known = x.map((value, place) => [across.at(value), low[place], high[place]]).filter((one) => one.every(Number.isFinite));
+  if (known.length < 2) return [];
+  const above = known.map(([at, , top]) => `${at},${clipped(top)}`);
+  const below = known.reverse().map(([at, bottom]) => `${at},${clipped(bottom)}`);
+  return [svg("polygon", { class: `band ${colour}`, points: [...above, ...below].join(" ") })];
 }
 
 function dot(layer, [cx, cy, place], pick, chosen) {
@@ -118,6 +150,16 @@ function move(event, picture) {
     event.target.dispatchEvent(new MouseEvent("click", { bubbles: true }));
   } else return;
   event.preventDefault();
+}
+
+// A small line of shares from 0 to 1.
+export function spark(values, label) {
+  const step = 110 / Math.max(1, values.length - 1);
+  const points = values.map((value, place) => `${5 + step * place},${26 - 24 * value}`).join(" ");
+  const [x, y] = [5 + step * (values.length - 1), 26 - 24 * values[values.length - 1]];
+  return svg("svg", { class: "spark", viewBox: "0 0 120 28", role: "img", "aria-label": label },
+    svg("line", { class: "grid", x1: 5, x2: 115, y1: 26, y2: 26 }), svg("line", { class: "grid", x1: 5, x2: 115, y1: 2, y2: 2 }),
+    svg("polyline", { class: "line blue", points }), svg("circle", { class: "dot blue", cx: x, cy: y, r: 3 }));
 }
 
 export function bars({ counts, low, high }, label) {

@@ -1,10 +1,11 @@
 // One run: its front, the chosen formula with the data, how the search went, and what can be done with it.
 
-import { ask, attempt, clock, count, el, math, number, say, send } from "./dom.js";
+import { FROZEN, ask, attempt, clock, count, el, math, number, percent, say, send } from "./dom.js";
 import { Explore } from "./explore.js";
 import { figure, isWide, plot, tree } from "./plots.js";
+import { Understand } from "./understand.js";
 
-const COLOURS = ["blue", "orange", "green", "pink", "yellow", "sky", "ink"];
+const PARTS = ["blue", "orange", "green", "pink", "yellow", "sky", "ink"];
 
 export class RunView {
   constructor(id, place) {
@@ -17,6 +18,7 @@ export class RunView {
     this.format = "latex";
     this.moment = null;
     this.explore = new Explore(this);
+    this.understand = new Understand(this);
     this.parts = frame(this);
     place.replaceChildren(...this.parts.all);
   }
@@ -28,7 +30,7 @@ export class RunView {
   // Asks for the run again, and for the chosen formula if it is another one or the front has changed.
   async refresh() {
     this.run = await ask(this.path);
-    document.title = `${this.run.name} – symseed studio`;
+    if (!FROZEN) document.title = `${this.run.name} – symseed studio`;
     this.head();
     if (!this.now?.front.length || this.chosen?.formula.typed) return this.draw();
     await this.choose(this.index());
@@ -54,6 +56,7 @@ export class RunView {
     if (this.chosen.formula !== formula) return;
     this.draw();
     if (isNew) await this.explore.begin();
+    await this.understand.refresh();
   }
 
   known(column) {
@@ -74,13 +77,19 @@ export class RunView {
 
   head() {
     const { run, parts } = this;
-    const isOn = run.state === "searching";
+    const isPaused = run.state === "paused";
+    const isOn = run.state === "searching" || isPaused;
+    const isWaiting = isOn && isPaused !== (this.isToPause ?? isPaused);
+    if (!isWaiting) this.isToPause = null;
     const names = run.targets.map((target) => target.name).join(", ");
     parts.title.textContent = names ? `${names}, from ${run.source || "a table"}` : run.name;
     parts.state.textContent = run.state;
     parts.state.className = `state ${run.state.replace(" ", "-")}`;
     parts.problem.textContent = run.problem;
     parts.stop.hidden = !isOn;
+    parts.pause.hidden = !isOn;
+    parts.pause.textContent = isPaused ? "Go on" : "Pause";
+    parts.pause.disabled = isWaiting;
     parts.resume.hidden = isOn || !["interrupted", "not ended"].includes(run.state);
     parts.more.hidden = run.state === "damaged";
     const last = this.now?.history[this.now.history.length - 1];
@@ -111,6 +120,7 @@ export class RunView {
     this.table();
     this.use();
     this.explore.draw();
+    this.understand.draw();
   }
 
   formula() {
@@ -129,11 +139,10 @@ export class RunView {
     this.parts.tiles.replaceChildren(...tiles.map(([name, value, of]) =>
       el("div", {}, el("dt", {}, name), el("dd", {}, value, of ? el("small", {}, ` ${of}`) : null))));
     const constants = formula.constants.some((text) => text.includes("±")) ? `Constants: ${formula.constants.join(", ")}.` : "";
-    const structure = target.structure.map((text) => `By evidence, ${text}.`);
     const choice = formula.typed ? "This is a formula of your own." : "This is your choice; the search selects another formula.";
     const own = index === target.chosen ? "" : choice;
-    const reason = this.run.state === "searching" ? "" : target.reason;
-    const notes = [own, reason, constants, target.noise, ...formula.remarks, ...structure];
+    const reason = ["searching", "paused"].includes(this.run.state) ? "" : target.reason;
+    const notes = [own, reason, constants, target.noise, ...formula.remarks];
     this.parts.notes.replaceChildren(...notes.filter(Boolean).map((text) => el("p", { class: "note" }, text)));
   }
 
@@ -174,8 +183,10 @@ export class RunView {
       layers: [{ kind: "line", x: wide, y: [0, 0], colour: "grey" }, { kind: "points", x: values, y: residuals, colour: "orange" }],
     });
     const select = this.parts.column;
-    if (select.options.length !== this.run.columns.length) {
-      select.replaceChildren(...this.run.columns.map((one, place) => el("option", { value: place }, one.name)));
+    if (!select.options.length) {
+      const isHere = (place) => !FROZEN || `${this.path}/column?target=${this.target}&column=${place}` in FROZEN;
+      const options = this.run.columns.map((one, place) => (isHere(place) ? el("option", { value: place }, one.name) : null));
+      select.replaceChildren(...options.filter((option) => option !== null));
     }
     select.value = String(this.column);
     tree(this.parts.tree.holder, formula.tree);
@@ -221,7 +232,7 @@ export class RunView {
     const layers = names.map((name, place) => {
       const own = found.filter(([moment]) => moment.found_by === name).map(([, at]) => at);
       const labels = own.map((at) => `${name}: ${moments[at].formula}`);
-      return { kind: "points", x: own.map((at) => seconds[at]), y: own.map((at) => losses[at]), labels, colour: COLOURS[place % COLOURS.length], size: 5 };
+      return { kind: "points", x: own.map((at) => seconds[at]), y: own.map((at) => losses[at]), labels, colour: PARTS[place % PARTS.length], size: 5 };
     });
     const at = this.moment ?? moments.length - 1;
     plot(this.parts.losses.holder, {
@@ -229,13 +240,18 @@ export class RunView {
       x: { label: "seconds" }, y: { label: "loss", isLog: true },
       layers: [{ kind: "steps", x: seconds, y: losses, colour: "grey" }, ...layers, { kind: "points", x: [seconds[at]], y: [losses[at]], colour: "ring", size: 9 }],
     });
-    this.parts.keys.replaceChildren(...names.map((name, place) => key(name, COLOURS[place % COLOURS.length])));
+    this.parts.keys.replaceChildren(...names.map((name, place) => key(name, PARTS[place % PARTS.length])));
     this.parts.slider.max = moments.length - 1;
     this.parts.slider.value = at;
     const moment = moments[at];
     const who = moment.found_by ? `, found by ${moment.found_by}` : "";
     const text = `${clock(moment.seconds)}, ${count(moment.charged)} formulas: ${moment.formula} (loss ${number(moment.loss)}${who})`;
     this.parts.moment.textContent = text;
+    const typeset = this.now.typeset[moment.formula];
+    this.parts.then.replaceChildren(...(typeset ? [math(typeset)] : []));
+    this.parts.look.hidden = FROZEN !== null;
+    this.parts.look.onclick = () => this.explore.fit(moment.formula);
+    this.understand.drawLineage(moments, at);
     this.parts.slider.setAttribute("aria-valuetext", text);
     this.learning(moments);
   }
@@ -245,14 +261,14 @@ export class RunView {
     const lines = (name) => tracks.map((track, place) => {
       const own = moments.flatMap((moment) => moment.learning.filter((item) => item.track === track && item[name] !== null)
         .map((item) => [moment.charged, item[name]]));
-      return { kind: "line", x: own.map(([x]) => x), y: own.map(([, y]) => y), colour: COLOURS[place % COLOURS.length] };
+      return { kind: "line", x: own.map(([x]) => x), y: own.map(([, y]) => y), colour: PARTS[place % PARTS.length] };
     });
     this.parts.learnt.hidden = !tracks.length;
     if (!tracks.length) return;
     for (const [name, label] of [["sampled", "mean reward of samples"], ["evolved", "mean reward after evolution"], ["entropy", "entropy, nats per token"]]) {
       plot(this.parts[name].holder, { label, x: { label: "formulas tried" }, y: { label }, layers: lines(name) });
     }
-    this.parts.tracks.replaceChildren(...tracks.map((track, place) => key(`search ${track + 1}`, COLOURS[place % COLOURS.length])));
+    this.parts.tracks.replaceChildren(...tracks.map((track, place) => key(`search ${track + 1}`, PARTS[place % PARTS.length])));
   }
 }
 
@@ -263,12 +279,6 @@ function key(name, colour) {
 function r2(value) {
   if (value === null) return "–";
   return value > 0.9999 && value < 1 ? `1 − ${number(1 - value, 2)}` : number(value, 5);
-}
-
-function percent(share) {
-  if (share === null) return "";
-  const rounded = Math.round(100 * share);
-  return rounded < 1 ? "<1 %" : rounded > 99 ? ">99 %" : `${rounded} %`;
 }
 
 function extremes(values) {
@@ -286,6 +296,7 @@ function frame(view) {
     front: figure("The front: click a point, or use the arrow keys"), fit: figure("Data against prediction"),
     tree: figure("The formula as a tree"), table: el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "The front as a table" }),
     formats: el("div", { class: "row" }), code: el("code", {}), moment: el("p", { class: "note" }),
+    then: el("div", { class: "then scroll", tabindex: 0, role: "group", "aria-label": "The formula that was selected then" }), look: el("button", {}, "Look at this formula"),
     losses: figure("The loss of the selected formula, and the part that found it"), keys: el("p", { class: "row" }), tracks: el("p", { class: "row" }),
     sampled: figure("Reward of the policy's samples"), evolved: figure("Reward after evolution"), entropy: figure("Entropy of the policy"),
     column: el("select", { "aria-label": "Column for the residuals", onchange: async (event) => {
@@ -304,6 +315,11 @@ function frame(view) {
   parts.residuals = figure("Residuals against ", parts.column);
   parts.which = el("label", { hidden: true }, "Target ", parts.targets);
   const act = (path, body, doing) => attempt(async () => { say(doing); await send(view.path + path, body); say(""); await view.refresh(); });
+  const pause = async () => {
+    view.isToPause = view.run.state !== "paused";
+    await act("/pause", { is_paused: view.isToPause }, view.isToPause ? "The search pauses after its turn …" : "The search goes on …");
+  };
+  parts.pause = el("button", { onclick: pause }, "Pause");
   parts.stop = el("button", { onclick: () => act("/stop", {}, "The search keeps its formulas …") }, "Stop");
   parts.resume = el("button", { onclick: () => act("/resume", { seconds: 0 }, "The search begins again …") }, "Resume");
   const minutes = el("select", { "aria-label": "Additional time" }, [["1 minute", 60], ["5 minutes", 300], ["1 hour", 3600]]
@@ -311,17 +327,18 @@ function frame(view) {
   const longer = () => act("/resume", { seconds: Number(minutes.value) }, "The search gets more time …");
   parts.more = el("span", { class: "row" }, el("button", { onclick: longer }, "More time"), minutes);
   const copy = () => attempt(async () => { await navigator.clipboard.writeText(parts.code.textContent); say("Copied."); });
-  const download = (name, text) => el("a", { class: "button", href: `${view.path}/files/${name}`, download: true }, text);
+  const download = (name, text) => FROZEN ? null : el("a", { class: "button", href: `${view.path}/files/${name}`, download: true }, text);
   const chosen = el("section", { class: "chosen", "aria-label": "The chosen formula" }, parts.formula, parts.tiles, parts.notes);
   const figures = el("section", {}, el("h2", {}, "Figures"), el("div", { class: "pictures" }, parts.front.whole, parts.fit.whole, parts.residuals.whole, parts.tree.whole));
   const table = el("section", {}, el("h2", {}, "The front"), parts.table);
   const use = el("section", {}, el("h2", {}, "Use the formula"), parts.formats, el("pre", { tabindex: 0 }, parts.code),
     el("p", { class: "row" }, el("button", { onclick: copy }, "Copy"), download("report", "Report"), download("front", "Front as CSV"), download("config", "Settings")));
   parts.learnt = el("div", {}, el("h3", {}, "What the searches learnt"), parts.tracks, el("div", { class: "pictures" }, parts.sampled.whole, parts.evolved.whole, parts.entropy.whole));
-  parts.watch = el("section", {}, el("h2", {}, "The search"), parts.losses.whole, parts.keys, parts.slider, parts.moment, parts.learnt);
+  parts.watch = el("section", {}, el("h2", {}, "The search"), parts.losses.whole, parts.keys, parts.slider, parts.moment, parts.then, el("p", {}, parts.look), parts.learnt);
   const head = el("header", { class: "head" }, el("div", {}, parts.title, el("p", { class: "row" }, parts.state, parts.progress), parts.meter, parts.problem),
-    el("div", { class: "row" }, parts.which, parts.stop, parts.resume, parts.more));
-  parts.withFront = [chosen, figures, table, view.explore.whole, use];
-  parts.all = [head, parts.waiting, chosen, figures, table, view.explore.whole, parts.watch, use];
+    el("div", { class: "row" }, parts.which, parts.pause, parts.stop, parts.resume, parts.more));
+  for (const part of FROZEN ? [parts.pause, parts.stop, parts.resume, parts.more] : []) part.remove();
+  parts.withFront = [chosen, figures, table, view.understand.whole, view.explore.whole, use];
+  parts.all = [head, parts.waiting, chosen, figures, table, parts.watch, view.understand.whole, view.explore.whole, use];
   return parts;
 }

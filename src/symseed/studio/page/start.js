@@ -62,23 +62,24 @@ function chosen(table, about) {
     el("thead", {}, el("tr", {}, table.columns.map((column) => el("th", { scope: "col" }, column.name)))),
     el("tbody", {}, Array.from({ length: lines }, (_, line) => el("tr", {}, table.columns.map((column) => el("td", {}, column.cells[line] ?? ""))))));
   const seconds = el("input", { type: "number", id: "seconds", min: 1, max: 604800, value: 60 });
+  const formulas = el("input", { type: "number", class: "formulas", id: "formulas", min: 1, max: 1e12, placeholder: "as usual" });
   const chips = about.operators.map((name) => el("label", { class: "chip" }, el("input", { type: "checkbox", onchange: (event) =>
     (event.target.checked ? state.operators.add(name) : state.operators.delete(name)) }), ` ${name}`));
-  const button = el("button", { class: "main", onclick: () => start(table, state, Number(seconds.value), button) }, "Start");
+  const button = el("button", { class: "main", onclick: () => start(table, state, [Number(seconds.value), formulas.value ? Number(formulas.value) : null], button) }, "Start");
   return [
     el("section", {}, el("h2", {}, `${table.source}: ${table.rows.toLocaleString("en")} rows`),
       table.facts.length ? el("p", {}, `${table.facts.join("; ")}.`) : null, table.notes.map((note) => el("p", { class: "note" }, note)),
-      el("p", { class: "row start" }, button, el("label", { for: "seconds" }, "for at most"), seconds, " seconds"),
+      el("p", { class: "row start" }, button, el("label", { for: "seconds" }, "for at most"), seconds, " seconds ", el("label", { for: "formulas" }, "and at most"), formulas, " formulas"),
       el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "The columns" }, columns),
       el("details", {}, el("summary", {}, "The first rows"), el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "The first rows" }, preview)),
       el("details", {}, el("summary", {}, "Operators beside + − × ÷"), el("p", { class: "note" }, "Without a choice, the usual ones."), el("div", { class: "row" }, chips))),
   ];
 }
 
-async function start(table, state, seconds, button) {
+async function start(table, state, [seconds, formulas], button) {
   button.disabled = true;
   say("The search begins …");
-  const order = { table: table.id, target: state.target, inputs: [...state.inputs].sort((one, other) => one - other), units: [...state.units], operators: [...state.operators].join(","), seconds };
+  const order = { table: table.id, target: state.target, inputs: [...state.inputs].sort((one, other) => one - other), units: [...state.units], operators: [...state.operators].join(","), seconds, formulas };
   await attempt(async () => {
     if (state.target === null) throw new Error("The table has no column of numbers to predict.");
     const { search } = await send("/api/searches", order);
