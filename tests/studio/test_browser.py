@@ -137,7 +137,7 @@ def test_a_formula_is_typed_and_the_curve_follows_its_constants(page: Any) -> No
     page.get_by_text("This is a formula of your own.").wait_for()
     assert page.locator(".front tr.is-chosen").count() == 0
     assert page.locator(".dot.green title", has_text="yours").count() == 1
-    line = page.locator(".line.orange")
+    line = page.locator("svg[aria-label^='The formula along']").locator(".line.orange")
     line.wait_for()
     # A layer's path is in pixels, and the axes follow the curve: the error says that the constants have changed.
     before = page.get_by_text("Root mean square error with these constants").inner_text()
@@ -270,7 +270,7 @@ def test_the_report_is_the_same_page_and_a_click_chooses(
     page.goto(path.as_uri())
     page.locator(".pick").nth(1).click()
     page.get_by_text("This is your choice").wait_for()
-    page.locator(".line.orange").wait_for()
+    page.locator("svg[aria-label^='The formula along']").locator(".line.orange").wait_for()
     page.get_by_role("button", name="python", exact=True).click()
     assert "def " in page.locator("pre code").first.inner_text()
     assert page.get_by_role("button", name="Stop").count() == 0
