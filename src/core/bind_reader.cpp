@@ -74,7 +74,7 @@ nb::tuple bind_sample(const Reading& reading, const Rules& rules, const Spoken32
 nb::object bind_log_probabilities(const Reading& reading, const Rules& rules, const Spoken32& spoken,
                                   const Tokens& tokens, const Lengths& lengths, const Constants& constants) {
   const Spoken words = to_spoken(reading, rules, spoken);
-  const Rows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
+  const HeldRows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
   std::vector<double> log_probability(rows.count);
   run([&](Monitor& monitor) { reading.log_probabilities(rules, words, rows, monitor, log_probability.data()); });
   return nb::cast(to_numpy(std::move(log_probability)));
