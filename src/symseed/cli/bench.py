@@ -1,4 +1,4 @@
-"""The commands of `symseed bench`: problems, many runs, and tables and figures of runs."""
+"""The commands of `symseed bench`: many runs, and tables and figures of runs."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
-import numpy as np
 
-from symseed import benchmarks, cluster, files
-from symseed.arrays import Floats
-from symseed.benchmarks import plots, rates, report, runner, unseen
+from symseed import cluster
+from symseed.benchmarks import plots, rates, report, runner
 from symseed.benchmarks.store import RunRecord, Store
-from symseed.cli import next_step
+from symseed.cli import next_step, problems
 from symseed.errors import DataError, SettingsError
 from symseed.signals import INTERRUPTED, TERMINATED, Termination
 
-_DRAW = "Number of the random sample; 0 is the data of the paper's released code, where it has the problem."
 _BUDGET = "the method's budget"
 _MOST_SEEDS = 100_000
 """Most seeds of one command, so that the list of its runs fits into memory: chosen by hand."""
@@ -35,53 +32,12 @@ def bench_commands() -> None:
     """Run benchmark problems and report recovery rates."""
 
 
-@bench_commands.command(name="list")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-def list_command(as_json: bool) -> None:
-    """List the benchmark sets and their problems."""
-    if as_json:
-        found = {
-            name: {member: benchmarks.get(member).formula for member in members}
-            for name, members in benchmarks.SETS.items()
-        }
-        click.echo(files.json_text(found))
-        return
-    for name, members in benchmarks.SETS.items():
-        sources = dict.fromkeys(benchmarks.get(member).source for member in members)
-        click.echo(f"{name} ({len(members)}): {' '.join(sources)}")
-        for member in members:
-            click.echo(f"  {member:20}{benchmarks.get(member).formula}")
-    click.echo(unseen.OVERVIEW)
-    next_step.say("symseed bench show Nguyen-5")
-
-
-@bench_commands.command(name="show")
-@click.argument("name")
-@click.option("--draw", default=0, show_default=True, help=_DRAW)
-def show_command(name: str, draw: int) -> None:
-    """Show a problem: its formula, tokens and data."""
-    problem = benchmarks.get(name)
-    train, test = problem.datasets(draw)
-    click.echo(f"{problem.name}: y = {problem.formula}")
-    click.echo(f"tokens: {' '.join(token.name for token in problem.library.tokens)}")
-    click.echo(f"data: {len(train)} samples to fit, {len(test)} to test; {problem.source}")
-    if problem.units is not None:
-        units = (f"{name} [{unit}]" for name, unit in zip(problem.names, problem.units.columns, strict=True))
-        click.echo(f"units: {', '.join(units)}, y [{problem.units.target}]")
-    if problem.note:
-        click.echo(f"note: {problem.note}")
-    fit = rates.fit_of(name)
-    words = f"fits, in {len(fit.writing)} tokens: {fit.writing}" if fit.writing and fit.holds else fit.reason
-    click.echo(f"rules of the paper: {words}")
-    click.echo(_picture(train.X[:, 0], train.y))
-    for row in range(min(5, len(train))):
-        values = ", ".join(f"{name} = {value:.6g}" for name, value in zip(train.names, train.X[row], strict=True))
-        click.echo(f"  {values}, y = {train.y[row]:.6g}")
-    next_step.say(f"symseed bench run {name} --store FOLDER")
+bench_commands.add_command(problems.list_command)
+bench_commands.add_command(problems.show_command)
 
 
 @bench_commands.command(name="run")
-@click.argument("problems", nargs=-1, required=True)
+@click.argument("names", metavar="PROBLEMS...", nargs=-1, required=True)
 @click.option(
     "--method", "method_names", multiple=True, default=("nggp",), show_default=True, help="Method; may be repeated."
 )
@@ -91,7 +47,7 @@ def show_command(name: str, draw: int) -> None:
 )
 @click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers do the runs, in place of --jobs.")
 @click.option("--store", "folder", required=True, type=click.Path(path_type=Path), help="Folder for the records.")
-@click.option("--draw", default=0, show_default=True, help=_DRAW)
+@click.option("--draw", default=0, show_default=True, help=problems.DRAW)
 @click.option("--max-evals", type=click.IntRange(min=1), show_default=_BUDGET, help="Maximum expressions per run.")
 @click.option(
     "--max-time",
@@ -107,7 +63,7 @@ def show_command(name: str, draw: int) -> None:
     help="Noise levels, as fractions of the RMS of y, such as 0.001,0.01.",
 )
 def run_command(
-    problems: tuple[str, ...],
+    names: tuple[str, ...],
     method_names: tuple[str, ...],
     seeds: str,
     jobs: int,
@@ -123,7 +79,7 @@ def run_command(
     Runs that are already in the folder are skipped.
     """
     keys = runner.plan(
-        problems,
+        names,
         method_names,
         _seeds(seeds),
         draw=draw,
@@ -257,20 +213,3 @@ def _levels(text: str) -> list[float]:
     if not all(0.0 <= level < float("inf") for level in levels):
         raise SettingsError(f"`--noise` must be finite levels of at least 0, but it is `{text}`.")
     return levels
-
-
-def _picture(x: Floats, y: Floats, width: int = 60, height: int = 12) -> str:
-    """Draw points as text, y against the first variable."""
-    cells = [[" "] * width for _ in range(height)]
-    for column, line in set(zip(_places(x, width), _places(y, height), strict=True)):
-        cells[height - 1 - line][column] = "*"
-    labels = [f"{y.max():10.4g}", *[" " * 10] * (height - 2), f"{y.min():10.4g}"]
-    lines = [f"{label} |{''.join(cell)}" for label, cell in zip(labels, cells, strict=True)]
-    return "\n".join([*lines, " " * 11 + "+" + "-" * width, f"{' ' * 11} {x.min():<.4g}{x.max():>{width - 8}.4g}"])
-
-
-def _places(values: Floats, count: int) -> list[int]:
-    """Return the cell of each value; cells of equal size cover the range of the values."""
-    least, greatest = values.min(), values.max()
-    places: list[int] = np.rint((values - least) / ((greatest - least) or 1.0) * (count - 1)).astype(int).tolist()
-    return places
