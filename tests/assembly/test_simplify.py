@@ -212,7 +212,7 @@ def test_tidying_never_lengthens_the_description(prefix: str, seed: int, noise: 
     data = noisy(a * x + b * np.sin(x) + c, noise, seed)
     start = fitted(WRITER.population([read(prefix)]), data).row(0)
     simple = simplified(WRITER, start, data)
-    assert length(simple, data) <= length(start, data) + 1e-9
+    assert length(simple, data) <= length(start, data) + 1e-8  # a fit ends where its error changes no more than that
     assert len(simple) <= len(start)
 
 
