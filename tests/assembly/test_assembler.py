@@ -55,6 +55,7 @@ ANSWERS: dict[str, tuple[Library, Floats, Floats, tuple[str, ...], int]] = {
     "one feature": (TWO, X, 3.0 - 0.5 * np.log(a + b), ("log",), 8),
     "a polynomial of two variables": (TWO, X, a**2 * b - 3.0 * b + 1.0, (), 14),
     "a polynomial in an exponent": (ONE, x, np.exp(-2.0 * x**2 + x), ("exp",), 12),
+    "a quotient in an exponent": (ONE, 50.0 * x, np.exp((50.0 * x + 19.0) / (2.7 * x + 12.6)), ("exp", "div"), 12),
     "growth that has an end": (ONE, x, 3.0 / (0.7 + 5.0 * np.exp(-2.37 * x)), ("div", "exp"), 12),
     "decay of a product": (TWO, X, a * (0.3 + np.exp(-1.87 * b)), ("exp",), 10),
 }

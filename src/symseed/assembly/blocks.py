@@ -22,6 +22,8 @@ _PATIENCE = 6
 every second one only. Chosen by hand."""
 _BETTER = 0.5 * arithmetic.log(2.0)
 """Nats a sample by which an error must fall to be better, here by half: it always falls a little. Chosen by hand."""
+_WITHIN = 3
+"""Highest sum of the degrees of a rational function within other operators: chosen by hand, a bound on time."""
 _COMPARED = 12
 """Highest degree of the polynomials by which holes are compared: chosen by hand, a bound on time."""
 
@@ -33,18 +35,18 @@ class Blocks:
         self._bench = bench
 
     def in_best(self, contexts: Sequence[Context]) -> list[Row]:
-        """Polynomials in the holes where polynomials describe the data best."""
+        """Polynomials and small rational functions in the holes where polynomials describe the data best."""
         if not self.are_possible:
             return []
-        return self.polynomials(self._promising(contexts))
+        return self.polynomials(self._promising(contexts), are_quotients_tried=self._bench.writer.has("div"))
 
     @property
     def are_possible(self) -> bool:
         """Whether polynomials are enabled, and the library can write them."""
         return self._bench.settings.blocks and self._bench.writer.has("add", "mul")
 
-    def polynomials(self, contexts: Sequence[Context]) -> list[Row]:
-        """Polynomials of rising degrees in some holes, shortest description first."""
+    def polynomials(self, contexts: Sequence[Context], *, are_quotients_tried: bool = False) -> list[Row]:
+        """Polynomials of rising degrees in some holes, and quotients of small ones, shortest description first."""
         X = self._bench.inputs
         found: dict[Row, None] = {}
         for context in contexts:
@@ -55,6 +57,9 @@ class Blocks:
                     found[context.filled(polynomials.written(self._bench.writer, solved[0]))] = None
                 if progress.has_ended(math.inf if solved is None else solved[1]):
                     break
+            # A formula that is a rational function as a whole has its own turn (`rationals` of the empty context).
+            if are_quotients_tried and context.rest > 0:
+                found |= dict.fromkeys(row for _, row in self.rationals(context, _WITHIN))
         # Whole formulas are compared, because the error of a block alone is in the units of its hole.
         parts = list(found)
         if not parts:
@@ -86,8 +91,11 @@ class Blocks:
             lengths.append(float(np.min(length)))
         return [contexts[i] for i in np.argsort(lengths, kind="stable")[: self._bench.settings.promising]]
 
-    def rationals(self, context: Context) -> list[tuple[float, Row]]:
-        """Return rational functions of rising degrees in a hole, each with its approximate description length."""
+    def rationals(self, context: Context, most: float = math.inf) -> list[tuple[float, Row]]:
+        """Return rational functions in a hole, each with its approximate description length.
+
+        The sums of their degrees rise from 2 to `most`, or until they explain the data no better.
+        """
         out: list[tuple[float, Row]] = []
         data, progress = self._bench.data, _Progress(_BETTER * len(self._bench.data))
         for pairs in polynomials.rational_degrees(self._bench.inputs.shape[1], len(data)):
@@ -102,7 +110,7 @@ class Blocks:
                 error = np.float64(solved[2])
                 out.append((float(self._bench.length(error, np.float64(len(part) + terms))), part))
                 smallest = min(smallest, float(self._bench.length(error, np.float64(0.0))))
-            if progress.has_ended(smallest):
+            if progress.has_ended(smallest) or sum(pairs[0]) >= most:
                 break
         return out
 
