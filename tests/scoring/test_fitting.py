@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -269,7 +270,7 @@ def test_a_random_start_may_work_where_ones_fail() -> None:
     fitted, errors = fit(start, data, FitSettings(restarts=100))
     assert errors.failure[0] == Failure.NONE
     assert errors.error[0] < 1e-20
-    assert np.subtract(*constants_of(fitted)) == pytest.approx(np.e)
+    assert np.subtract(*constants_of(fitted)) == pytest.approx(math.e)
 
 
 def test_no_iterations_only_evaluate() -> None:

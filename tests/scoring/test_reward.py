@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -174,7 +176,7 @@ def test_a_row_that_fails_on_the_test_data_does_not_solve_the_task(metric: Metri
 
 @every_metric
 def test_strictness_counts_on_the_test_data_too(metric: Metric) -> None:
-    data, test = Dataset.of([0.0, 1.0], [1.0, np.e]), Dataset.of([-800.0, 0.0], [0.0, 1.0])
+    data, test = Dataset.of([0.0, 1.0], [1.0, math.e]), Dataset.of([-800.0, 0.0], [0.0, 1.0])
     for strict in (False, True):
         settings = RegressionSettings(metric=metric, strict=strict)
         scored = RegressionTask(LIBRARY, data, settings, test=test).evaluate(rows("exp(x1)"))
