@@ -348,8 +348,10 @@ def _fit_until_interrupted(answers: Any) -> None:
     target = (
         np.exp(-table[:, 0]) * np.sin(3.0 * table[:, 1]) + table[:, 2] / table[:, 3] + 0.05 * rng.normal(size=5_000)
     )
-    answers.put("ready")
-    model = SymbolicRegressor(max_time=None, patience=None, random_state=0).fit(table, target)
+    begun = iter(["ready"])  # at the first formula: it is asked again after every turn
+    model = SymbolicRegressor(
+        max_time=None, patience=None, random_state=0, callback=lambda progress: any(map(answers.put, begun))
+    ).fit(table, target)
     answers.put((model.interrupted_, bool(np.isfinite(model.predict(table)).all())))
 
 
