@@ -87,6 +87,20 @@ _NO_INVERSE_NO_TRIG: tuple[Constraint, ...] = (NoLoneConstants(), NeedsInput())
 # Without genetic programming the paper keeps the values of Petersen et al.: batches of 1,000, rate 0.0005.
 _POLICY_ONLY = SearchSettings(batch=1_000, policy=PolicySettings(learning_rate=0.0005), evolution=None)
 _EVOLUTION_ONLY = SearchSettings(policy=None, seeds=Seeds.RANDOM)
+# Petersen et al. (2021), from whom the paper copied its figures of genetic programming alone: their released code has
+# these settings. Its initial trees have as few as two tokens, so there is no least length.
+_PETERSEN_HEIGHTS = (1, 2)
+_PETERSEN = SearchSettings(
+    batch=1_000,
+    policy=None,
+    seeds=Seeds.CONTINUE,
+    heights=_PETERSEN_HEIGHTS,
+    evolution=EvolutionSettings(
+        variation=VariationSettings(
+            crossover=0.95, mutation=0.03, tournament=2, new_depth=2, weights=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        )
+    ),
+)
 
 
 def _varied(variation: VariationSettings) -> SearchSettings:
@@ -145,6 +159,11 @@ def _paper() -> list[Method]:
             "nggp-rspg",
             f"{_GUIDED} whose network learns from the best 2 % of each step: the risk-seeking policy gradient.",
             replace(_NGGP, trainer=RiskSeekingTrainer(risk=0.02)),
+        ),
+        Method(
+            "nggp-cem",
+            f"{_GUIDED} whose network learns from the best 2 % of each step, equally: the cross-entropy method.",
+            replace(_NGGP, trainer=CrossEntropyTrainer(risk=0.02)),
         ),
     ]
 
@@ -346,6 +365,20 @@ def _baselines() -> list[Method]:
             "gp-restarts",
             "Genetic programming that restarts from random formulas every 25 generations, without a network.",
             _EVOLUTION_ONLY,
+        ),
+        Method(
+            "gp-petersen",
+            "Genetic programming from random formulas, in one long run, with the settings of Petersen et al. (2021): "
+            "1,000 formulas, tournaments of 2, much crossover and little mutation.",
+            _PETERSEN,
+            min_length=1,
+        ),
+        Method(
+            "gp-restarts-short",
+            "Genetic programming that restarts every 25 generations from the short random formulas of Petersen et al. "
+            "(2021), without a network.",
+            replace(_EVOLUTION_ONLY, heights=_PETERSEN_HEIGHTS),
+            min_length=1,
         ),
         _gegl(
             "gegl",

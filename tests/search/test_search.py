@@ -75,6 +75,10 @@ def unending(expression: Expression) -> float:
     return -float(len(expression))
 
 
+def height(node: reference.Node) -> int:
+    return 1 + max(map(height, node.children)) if node.children else 0
+
+
 def timeless(history: tuple[Step, ...]) -> list[Step]:
     return [dataclasses.replace(step, seconds=0.0) for step in history]
 
@@ -455,6 +459,23 @@ def test_evolution_begins_with_new_random_trees_each_time(has_policy: bool) -> N
     assert result.history[2].sampled == found[2][0].reward.mean()
 
 
+@pytest.mark.parametrize("heights", [(1, 1), (1, 2), (3, 3)])
+def test_random_trees_have_the_heights_that_were_asked_for(heights: tuple[int, int]) -> None:
+    space = SearchSpace(SPACE.library, min_length=1, max_length=100)
+    settings = SearchSettings(batch=100, policy=None, evolution=FROZEN, seeds=Seeds.RANDOM, heights=heights)
+    drawn: list[Population] = []
+    search = Search(
+        space, nguyen7(), settings, budget=Budget(100), watch=lambda scored, part: drawn.append(scored.population)
+    )
+    next(iter(search))
+    trees = [
+        reference.tree(space.library, row[:length].tolist())
+        for row, length in zip(drawn[0].tokens, drawn[0].lengths, strict=True)
+    ]
+    found = {height(root) for root in trees}
+    assert (min(found), max(found)) == heights
+
+
 @pytest.mark.parametrize("has_policy", [True, False])
 def test_evolution_goes_on_where_it_was(has_policy: bool) -> None:
     settings = SearchSettings(batch=100, evolution=FROZEN, seeds=Seeds.CONTINUE)
@@ -758,6 +779,8 @@ def test_completion_needs_a_task_with_data() -> None:
         ({"policy": None}, "`seeds` is POLICY, which needs a policy. Use RANDOM or CONTINUE"),
         ({"policy": None, "seeds": Seeds.QUEUE}, "`seeds` is QUEUE, which needs a policy"),
         ({"evolution": None, "seeds": Seeds.RANDOM}, "`seeds` is RANDOM, but there is no evolution to seed"),
+        ({"heights": (0, 2)}, r"`heights` must be two numbers from 1 to 16, the least first, but is \(0, 2\)"),
+        ({"heights": (3, 2)}, r"`heights` must be two numbers from 1 to 16, the least first, but is \(3, 2\)"),
         ({"trains_on_samples": False, "trains_on_elite": False}, "must be trained on its samples, on evolution's best"),
         ({"trains_on_samples": False, "evolution": None}, "must be trained on its samples, on evolution's best"),
     ],

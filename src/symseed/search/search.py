@@ -59,6 +59,9 @@ class SearchSettings:
 
     seeds: Seeds = Seeds.POLICY
 
+    heights: tuple[int, int] = (2, 5)
+    """Least and greatest height of random trees, for `RANDOM` and `CONTINUE`; see `SearchSpace.random_trees`."""
+
     elite: int = 1
     """M: number of evolution's best, its seeds included, that train the policy."""
 
@@ -83,6 +86,8 @@ class SearchSettings:
             raise SettingsError(
                 f"`batch` must be at least 2 and `elite` at least 1, but they are {self.batch} and {self.elite}."
             )
+        if not 1 <= self.heights[0] <= self.heights[1] <= 16:
+            raise SettingsError(f"`heights` must be two numbers from 1 to 16, the least first, but is {self.heights}.")
         if self.policy is None and self.evolution is None:
             raise SettingsError("A search needs a policy, evolution or both, but both are None.")
         if self.evolution is None and self.seeds is not Seeds.POLICY:
@@ -375,7 +380,7 @@ class _Seeder:
         self, space: SearchSpace, task: Task, settings: SearchSettings, seed: int, begin: Snapshot | None
     ) -> None:
         self._space, self._task, self._seed = space, task, seed
-        self._kind, self._batch = settings.seeds, settings.batch
+        self._kind, self._batch, self._heights = settings.seeds, settings.batch, settings.heights
         self.queue = Elite(settings.elite)
         self.last: Scored | None = None if begin is None else begin.last  # the newest generation
         if begin is not None and begin.queue is not None:
@@ -390,7 +395,7 @@ class _Seeder:
             return _Seeded(self.queue.best, 0, Part.POLICY)
         if self._kind is Seeds.CONTINUE and self.last is not None:
             return _Seeded(self.last, 0, Part.EVOLUTION)
-        trees = self._space.random_trees(self._batch, seed=self._seed, step=step)
+        trees = self._space.random_trees(self._batch, seed=self._seed, step=step, heights=self._heights)
         return _Seeded(self._task.evaluate(trees), self._batch, Part.RANDOM)
 
 
