@@ -157,7 +157,7 @@ def main() -> None:
     if given.here:
         _work(given.names[0], given.seconds)
     reports = []
-    for name in given.names:
+    for name in given.names or TARGETS:
         reports.append(report := _report(name, given.seconds))
         branches = "" if report["branches"] is None else f", {report['branches']:,} branches reached"
         end = "no failure" if report["exit"] == 0 else f"FAILED, see {report['log']}"

@@ -31,6 +31,22 @@ def test_no_input_of_a_second_fails(name: str) -> None:
     assert count >= len(FUZZ.corpus(name)) > 3
 
 
+def test_a_command_without_names_fuzzes_every_target(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    done: list[str] = []
+
+    def report(name: str, seconds: int) -> dict[str, object]:
+        done.append(name)
+        return {"branches": None, "exit": 0, "runs": 0}
+
+    monkeypatch.setattr(FUZZ, "_report", report)
+    monkeypatch.setattr("sys.argv", ["fuzz.py", "--seconds", "1"])
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        FUZZ.main()
+    assert not ended.value.code
+    assert done == FUZZ.TARGETS
+
+
 def test_a_fuzzer_finds_a_fault_that_is_there() -> None:
     def one(data: bytes) -> None:
         assert b")))))" not in data
