@@ -51,7 +51,8 @@ class NumpyBackend:
         self.asked["fit"] += 1
         return self._fitted(population, iterations, strict)
 
-    def linearise(self, population: Population) -> Linearisation:
+    def linearise(self, population: Population, *, by_loss: bool = False) -> Linearisation:
+        assert not by_loss, "the twin fits squared errors only"
         self.asked["linearise"] += 1
         (expression,) = population
         return self._linearised(expression)

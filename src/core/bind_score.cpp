@@ -99,11 +99,12 @@ nb::tuple bind_fit_constants(const Vocabulary& vocabulary, const Samples& sample
 }
 
 nb::tuple bind_linearise(const Vocabulary& vocabulary, const Samples& samples, const Tokens& tokens,
-                         const Lengths& lengths, const Constants& constants) {
+                         const Lengths& lengths, const Constants& constants, const Function* loss) {
   const HeldRows rows = to_rows(vocabulary, tokens, lengths, constants);
   require(rows.count == 1, "`linearise` takes one row.");
   require_columns(vocabulary, samples);
-  const EvalOptions options = to_options(false, std::nullopt);
+  require(loss == nullptr || loss->arity() == 2, "A loss is a function of target and prediction.");
+  const EvalOptions options = to_options(false, std::nullopt, loss);
   const std::vector<int> places = constant_places(vocabulary, rows[0]);
   Linearisation at;
   run([&](Monitor& monitor) {
@@ -186,7 +187,8 @@ void bind_score(nb::module_& m) {
   m.def("fit_constants", &bind_fit_constants, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array,
         "constants"_array, nb::kw_only(), "iterations"_a, "restarts"_a, "seed"_a, "strict"_a, "threads"_a,
         "loss"_a.none() = nb::none(), "instruction_set"_a = nb::none());
-  m.def("linearise", &bind_linearise, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array, "constants"_array);
+  m.def("linearise", &bind_linearise, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array, "constants"_array,
+        nb::kw_only(), "loss"_a.none() = nb::none());
 }
 
 }  // namespace symseed

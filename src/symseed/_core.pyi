@@ -365,11 +365,18 @@ def process_prediction(
     """
 
 def linearise(
-    vocabulary: Vocabulary, samples: Samples, tokens: Tokens, lengths: Lengths, constants: Constants
+    vocabulary: Vocabulary,
+    samples: Samples,
+    tokens: Tokens,
+    lengths: Lengths,
+    constants: Constants,
+    *,
+    loss: Function | None = None,
 ) -> tuple[float, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return the terms of a Gauss-Newton step for one row.
 
-    The error, the weighted sums of residual * derivative (K,) and of derivative * derivative (K, K).
+    The squared error, the weighted sums of residual * derivative (K,) and of derivative * derivative (K, K). With a
+    loss, residuals are half of its slope, and squares are weighed such that they have the slope of the loss.
     """
 
 class Cache:

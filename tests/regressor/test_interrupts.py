@@ -35,7 +35,7 @@ def whole() -> list[str]:
 def test_ctrl_c_while_the_front_is_judged_keeps_what_was_found(
     tmp_path: Path, whole: list[str], call: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judge, calls = Judge.candidates, [0]
+    judge, calls = Judge.best_of, [0]
 
     def interrupted(self: Judge, *args: Any) -> Any:
         calls[0] += 1
@@ -43,7 +43,7 @@ def test_ctrl_c_while_the_front_is_judged_keeps_what_was_found(
             raise KeyboardInterrupt
         return judge(self, *args)
 
-    monkeypatch.setattr(Judge, "candidates", interrupted)
+    monkeypatch.setattr(Judge, "best_of", interrupted)
     # No state is saved on the way, because saving judges the front too.
     model = SymbolicRegressor(**SMALL, max_evals=8_000)
     model.fit(X, Y)
@@ -57,17 +57,17 @@ def test_ctrl_c_while_the_front_is_judged_keeps_what_was_found(
 def test_ctrl_c_while_a_front_on_the_way_is_judged_ends_the_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judge = Judge.candidates
+    judge = Judge.best_of
     seen: list[int] = []
 
     def interrupted(self: Judge, *args: Any) -> Any:
-        monkeypatch.setattr(Judge, "candidates", judge)
+        monkeypatch.setattr(Judge, "best_of", judge)
         raise KeyboardInterrupt
 
     def watch(progress: Progress) -> None:
         seen.append(progress.turn.index)
 
-    monkeypatch.setattr(Judge, "candidates", interrupted)
+    monkeypatch.setattr(Judge, "best_of", interrupted)
     model = SymbolicRegressor(**SMALL, max_evals=8_000, output_directory=tmp_path, callback=watch).fit(X, Y)
     assert model.interrupted_
     assert model.stop_reason_ == StopReason.INTERRUPTED.value

@@ -45,7 +45,6 @@ from symseed.language.row import Row
 from symseed.language.tokens import OPERATORS
 from symseed.language.writer import Writer
 from symseed.portfolio.portfolio import Portfolio
-from symseed.regressor.all_rows import distinct
 from symseed.regressor.front import RULES, Equation
 from symseed.regressor.prepare import MOST_COLUMNS, MOST_ROWS
 from symseed.regressor.target import TargetSearch
@@ -570,20 +569,6 @@ def test_of_many_rows_a_simple_number_stays_where_all_rows_allow_it() -> None:
     table = np.random.default_rng(1).uniform(-2.0, 2.0, (50_000, 1))
     target = 2.5 * table[:, 0] ** 2 + 0.75 + np.random.default_rng(2).normal(size=len(table))
     assert str(solver(max_evals=500, patience=1).fit(table, target).best_) == "2.5*x1^2 + 3/4"
-
-
-def test_equal_rows_of_many_count_as_one_of_their_summed_weight() -> None:
-    generator = np.random.default_rng(3)
-    X_, y_ = generator.integers(0, 3, (500, 3)).astype(float), generator.integers(0, 3, 500).astype(float)
-    weights = generator.integers(0, 3, 500).astype(float)
-    first, summed = distinct(Dataset.of(X_, y_, weights))
-    known: dict[tuple[float, ...], float] = {}
-    for row, weight in zip(np.column_stack([X_, y_]).tolist(), weights, strict=True):
-        if weight:
-            known[tuple(row)] = known.get(tuple(row), 0.0) + weight
-    rows = [tuple(row) for row in np.column_stack([X_[first], y_[first]]).tolist()]
-    assert rows == list(known), "in the order of the table"
-    assert summed.tolist() == list(known.values())
 
 
 @pytest.mark.filterwarnings("ignore:`X` has")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from symseed import arithmetic
-from symseed.data import Dataset
+from symseed.data.dataset import Measured
 from symseed.data.magnitudes import folded
 from symseed.language import Library, Population, Row, Writer
 from symseed.language.tokens import TokenKind, literal
@@ -38,7 +38,7 @@ _LEAST_GAIN = 1e-5
 """Share of the error that a fit must remove for another fit to follow: chosen by hand."""
 
 
-def reduced(writer: Writer, part: Row, dataset: Dataset) -> Row:
+def reduced(writer: Writer, part: Row, dataset: Measured) -> Row:
     """Return a formula of fewer tokens with the same values.
 
     A subtree with one value at all samples becomes that number; a subtree with the values of a subtree below it becomes
@@ -73,7 +73,7 @@ def _shortened(writer: Writer, part: Row, values: np.ndarray) -> Row | None:
     return None
 
 
-def fitted(population: Population, dataset: Dataset) -> Population:
+def fitted(population: Population, dataset: Measured) -> Population:
     """Return rows with their constants fitted."""
     if not population.library.has_constants:
         return population
@@ -81,7 +81,7 @@ def fitted(population: Population, dataset: Dataset) -> Population:
 
 
 def simplified(
-    writer: Writer, part: Row, dataset: Dataset, *, few: Dataset | None = None, is_late: IsLate = never
+    writer: Writer, part: Row, dataset: Measured, *, few: Measured | None = None, is_late: IsLate = never
 ) -> Row:
     """Return a formula reduced, fitted, and with simple numbers where that does not lengthen the description.
 
@@ -114,7 +114,7 @@ def simplified(
     return part
 
 
-def _lengths(writer: Writer, part: Row, dataset: Dataset) -> tuple[float, float]:
+def _lengths(writer: Writer, part: Row, dataset: Measured) -> tuple[float, float]:
     """The description length of a formula, and the part of it that the data take."""
     population = writer.population([part])
     nats = code_length(dataset, dataset.mean_squares(evaluate(population, dataset).error))
@@ -132,7 +132,7 @@ class _Step:
     """Least nats by which it must shorten the description."""
 
 
-def _steps(writer: Writer, part: Row, dataset: Dataset, is_late: IsLate) -> list[_Step]:
+def _steps(writer: Writer, part: Row, dataset: Measured, is_late: IsLate) -> list[_Step]:
     """The formula with one constant made a simple number, or two made one, within the precision of the data."""
     population = writer.population([part])
     mean_square = float(dataset.mean_squares(evaluate(population, dataset).error)[0])
@@ -267,7 +267,7 @@ def _wave(writer: Writer, part: Row, begin: int, end: int) -> _Wave:
     return _Wave(writer.library[part.ids[begin]].name, factor, part.part(begin + 1, end))
 
 
-def refitted(writer: Writer, part: Row, dataset: Dataset, *, few: Dataset | None = None, iterations: int = 30) -> Row:
+def refitted(writer: Writer, part: Row, dataset: Measured, *, few: Measured | None = None, iterations: int = 30) -> Row:
     """Return a formula with its constants fitted, except simple numbers, and without tokens that have no effect.
 
     Args:
@@ -275,7 +275,7 @@ def refitted(writer: Writer, part: Row, dataset: Dataset, *, few: Dataset | None
     """
     free = [i for i in writer.library.constant_places(part.ids) if simple_numbers.cost(part.constants[i]) is None]
     if free:
-        fitted = fit(_frozen(writer, part, free), dataset, FitSettings(iterations=iterations))[0]
+        fitted = fit(frozen(writer, part, free), dataset, FitSettings(iterations=iterations))[0]
         constants = list(part.constants)
         for i in free:
             constants[i] = float(fitted.constants[0, i])
@@ -286,9 +286,9 @@ def refitted(writer: Writer, part: Row, dataset: Dataset, *, few: Dataset | None
 def converged(
     writer: Writer,
     part: Row,
-    dataset: Dataset,
+    dataset: Measured,
     *,
-    few: Dataset | None = None,
+    few: Measured | None = None,
     iterations: int = 30,
     is_late: IsLate = never,
 ) -> Row:
@@ -302,14 +302,14 @@ def converged(
     return part
 
 
-def freely_fitted(writer: Writer, part: Row, dataset: Dataset, *, iterations: int) -> Row:
+def freely_fitted(writer: Writer, part: Row, dataset: Measured, *, iterations: int) -> Row:
     """Return a formula with all its constants fitted, simple numbers too."""
     if not writer.library.constant_places(part.ids):
         return part
     return fit(writer.population([part]), dataset, FitSettings(iterations=iterations))[0].row(0)
 
 
-def _frozen(writer: Writer, part: Row, free: list[int]) -> Population:
+def frozen(writer: Writer, part: Row, free: list[int]) -> Population:
     """The formula over a library in which all constants but the free ones are literals."""
     fixed = [i for i in writer.library.constant_places(part.ids) if i not in free]
     known = {token.value for token in writer.library.tokens if token.kind is TokenKind.LITERAL}

@@ -95,23 +95,11 @@ class Scorer(Protocol):
         """Return the errors of each row, after a fit of its constants if the scorer fits them."""
 
 
-class Backend(Protocol):
-    """Computes the rows of a population on the samples, weights and loss of one dataset.
-
-    `Dataset.with_backend` puts one in place; a dataset makes it at the first use and keeps it. The callers have checked
-    that the dataset has the library's variables. Errors are sums of the dataset's loss; `threads` must not change an
-    answer.
-
-    Two computations always use the core. The table of semantic completion (`completion/completer.py`) applies search
-    rules to sub-expressions on a few samples at a time, which is not an evaluation of a population.
-    `Expression.evaluate` computes one formula on a table that belongs to no dataset.
-    """
+class Fits(Protocol):
+    """What the simplification and the description of formulas ask of samples; see `Backend`."""
 
     def errors(self, population: Population, *, strict: bool = False, threads: int = 1) -> Errors:
         """Return the weighted sum of losses of each row; `strict` makes underflow a failure too."""
-
-    def predict(self, population: Population, *, strict: bool = False, threads: int = 1) -> Predictions:
-        """Return the value of each row at each sample."""
 
     def fit(
         self,
@@ -125,11 +113,32 @@ class Backend(Protocol):
     ) -> tuple[Population, Errors]:
         """Fit the constants of each row from the values they have; no row gets a larger error than it had."""
 
-    def linearise(self, population: Population) -> Linearisation:
-        """Return the linearisation of one row in its constants; the population holds no other row."""
+    def linearise(self, population: Population, *, by_loss: bool = False) -> Linearisation:
+        """Return the linearisation of one row in its constants; the population holds no other row.
+
+        Args:
+            by_loss: whether the steps are those of the dataset's loss: residuals are half of its slope, and squares
+                have weights with which they have the slope of the loss. The error is of squares all the same.
+        """
 
     def semantics(self, population: Population) -> Semantics:
         """Return values and desired values of each node of one row; the population holds no other row."""
+
+
+class Backend(Fits, Protocol):
+    """Computes the rows of a population on the samples, weights and loss of one dataset.
+
+    `Dataset.with_backend` puts one in place; a dataset makes it at the first use and keeps it. The callers have checked
+    that the dataset has the library's variables. Errors are sums of the dataset's loss; `threads` must not change an
+    answer.
+
+    Two computations always use the core. The table of semantic completion (`completion/completer.py`) applies search
+    rules to sub-expressions on a few samples at a time, which is not an evaluation of a population.
+    `Expression.evaluate` computes one formula on a table that belongs to no dataset.
+    """
+
+    def predict(self, population: Population, *, strict: bool = False, threads: int = 1) -> Predictions:
+        """Return the value of each row at each sample."""
 
     def scorer(
         self,
@@ -187,9 +196,10 @@ class CoreBackend:
         )
         return population.with_constants(constants), Errors(error, failure, position)
 
-    def linearise(self, population: Population) -> Linearisation:
+    def linearise(self, population: Population, *, by_loss: bool = False) -> Linearisation:
         """See `Backend.linearise`."""
-        return Linearisation(*_core.linearise(*self._arrays(population)))
+        loss = self._native_loss if by_loss else None
+        return Linearisation(*_core.linearise(*self._arrays(population), loss=loss))
 
     def semantics(self, population: Population) -> Semantics:
         """See `Backend.semantics`."""

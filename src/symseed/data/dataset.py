@@ -10,14 +10,14 @@ import functools
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from symseed import _core
 from symseed.arrays import Floats, floats
-from symseed.data.backend import Backend, CoreBackend
+from symseed.data.backend import Backend, CoreBackend, Fits
 from symseed.data.losses import Loss, Ruler
 from symseed.errors import DataError, SettingsError
 
@@ -28,6 +28,36 @@ ROUNDING = 1e-15
 
 _LARGEST_CONSTANT = 1e12
 """Largest constant of a formula for data of size 1: added to such a number, the data keep less than four digits."""
+
+
+class Measured(Protocol):
+    """Samples by which formulas are fitted, described and simplified: a dataset, or all samples of a large table."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+
+    @property
+    def backend(self) -> Fits:
+        """Computes formulas on the samples."""
+
+    @property
+    def total_weight(self) -> float:
+        """Sum of the weights."""
+
+    @property
+    def rounding(self) -> float:
+        """The mean squared error that is due to rounding."""
+
+    @property
+    def largest_constant(self) -> float:
+        """Largest size of a constant in a formula for these samples."""
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+
+    def mean_squares(self, error: Floats) -> Floats:
+        """Return mean squared errors, or those of equal loss, from the weighted sums of `backend`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,9 +207,7 @@ class Dataset:
         It grows with the square of the largest size of a column or of y, or of one over it. A constant beyond it stands
         for something else, as the factor in log(1e50 x) stands for an added 115.
         """
-        largest = [float(np.abs(column).max()) for column in (*self.X.T, self.y)]
-        sizes = [max(size, 1.0 / size) for size in largest if size > 0.0]
-        return _LARGEST_CONSTANT * max(sizes, default=1.0) ** 2 if max(sizes, default=1.0) < 1e140 else np.inf
+        return largest_constant([float(np.abs(column).max()) for column in (*self.X.T, self.y)])
 
     @functools.cached_property
     def ruler(self) -> Ruler | None:
@@ -217,6 +245,12 @@ class Dataset:
     def __reduce__(self) -> tuple[Callable[..., Dataset], tuple[object, ...]]:
         """Pickle the arrays; the backend and the core's copy are built again."""
         return _restored, (self.X, self.y, self.weights, self.names, self.loss, self.make_backend)
+
+
+def largest_constant(largest: Sequence[float]) -> float:
+    """Return the largest size of a constant, given the largest sizes of each column and of y."""
+    sizes = [max(size, 1.0 / size) for size in largest if size > 0.0]
+    return _LARGEST_CONSTANT * max(sizes, default=1.0) ** 2 if max(sizes, default=1.0) < 1e140 else np.inf
 
 
 BackendFactory: TypeAlias = Callable[[Dataset], Backend]

@@ -6,21 +6,36 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from symseed.arrays import Floats
-from symseed.assembly.simplify import converged, freely_fitted, simplified
-from symseed.data import Dataset
+from symseed.assembly.simplify import frozen, reduced, simplified
+from symseed.data.chunks import ArrayChunks
 from symseed.language import Expression, Library, Row, Writer
 from symseed.language.tokens import TokenKind
+from symseed.regressor import threads
 from symseed.regressor.prepare import Prepared
+from symseed.scoring import simple_numbers
+from symseed.scoring.all_samples import AllSamples
 from symseed.scoring.description import description_lengths
 from symseed.search.budget import IsLate
 
 _FEW = 500
 """Number of samples that show which tokens of a formula have no effect, as in a search: chosen by hand."""
-_STEPS = 5
-"""Iterations of a fit between two checks of the time: each takes up to 0.1 s on a million samples."""
+_STEPS = 20
+"""Most passes over all samples that fit a formula: chosen by hand. The constants fit a part of the samples already, so
+that three or four are usual."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A formula on all samples, in the user's units."""
+
+    row: Row
+    loss: float
+    """The mean loss, as the user weighs the samples; NaN if it has no value at some sample."""
+    mean: float
+    """The mean of the losses by which it was fitted."""
+    description: float
+    """The description length of the formula and of all samples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +44,7 @@ class AllRows:
 
     writer: Writer
     """Writes the same rows as the search's writer, over these columns."""
-    X: Floats
-    """The columns at all samples, (M, V)."""
-    data: Dataset
-    """The different samples of positive weight."""
-    few: Dataset
+    samples: AllSamples
 
     @classmethod
     def of(cls, prepared: Prepared, rows: Sequence[Row]) -> AllRows:
@@ -41,66 +52,63 @@ class AllRows:
         library = prepared.writer.library
         ids = sorted({i for row in rows for i in row.ids if library[i].kind is TokenKind.VARIABLE})
         places = {i: place for place, i in enumerate(ids)}
-        used = [prepared.columns[library[i].column] for i in ids] or [prepared.columns[0]]
+        own = [library[i].column for i in ids] or [0]
         tokens = [
             replace(token, column=places.get(i, 0)) if token.kind is TokenKind.VARIABLE else token
             for i, token in enumerate(library.tokens)
         ]
-        whole = prepared.whole
-        X, names = whole.X[:, used], [whole.names[column] for column in used]
-        first, weights = distinct(whole)
-        data = whole.with_samples(X if len(first) == len(X) else X[first], whole.y[first], weights, names)
+        used = tuple(prepared.columns[column] for column in own)
+        jobs = threads.count(prepared.plan.jobs, len(prepared.whole), constants=True)
+        chunks = ArrayChunks(prepared.all.data, prepared.all.given, used, jobs)
+        data = prepared.data
         few = data.take(np.arange(_FEW) * len(data) // _FEW) if len(data) > _FEW else data
-        return cls(Writer(Library(tuple(tokens))), X, data.with_loss(whole.loss), few.with_loss(whole.loss))
+        few = few.with_samples(few.X[:, own], few.y, few.weights, chunks.names).with_loss(data.loss)
+        return cls(Writer(Library(tuple(tokens))), AllSamples(chunks, few, data.ruler))
 
-    def fitted(self, row: Row, *, is_thorough: bool, is_late: IsLate) -> Row:
-        """Return a formula with its constants fitted, and with simple numbers only if all samples allow them.
-
-        Args:
-            is_thorough: whether other simple numbers are tried too, which takes seconds on a million samples.
-        """
-        kept = self._converged(row, is_late)
+    def fitted(self, rows: Sequence[Row], is_late: IsLate) -> list[Row]:
+        """Return formulas with their constants fitted, and with simple numbers only if all samples allow them."""
+        kept = self._converged(rows, is_late, is_free=False)
+        # Simple numbers that fit the search's samples may be wrong for all samples.
+        freed = self._converged(kept, is_late, is_free=True)
         if is_late():
             return kept
-        # Simple numbers that fit the search's samples may be wrong for all samples.
-        freed = self._converged(freely_fitted(self.writer, kept, self.data, iterations=_STEPS), is_late)
-        forms = [kept, freed]
-        if is_thorough and not is_late():
-            simple = simplified(self.writer, freed, self.data, few=self.few, is_late=is_late)
-            forms.append(self._converged(simple, is_late))
-        lengths = description_lengths(self.writer.population(forms), self.data)
-        return forms[int(np.argmin(lengths))]
+        lengths = description_lengths(self.writer.population([*kept, *freed]), self.samples)
+        return [
+            pair[int(own[1] < own[0])]
+            for pair, own in zip(zip(kept, freed, strict=True), lengths.reshape(2, -1).T.tolist(), strict=True)
+        ]
 
-    def predicted(self, row: Row) -> Floats:
-        """Return the values of a formula at all samples, NaN where it has no value."""
-        return Expression(self.writer.library, row).evaluate(self.X)
+    def simplified(self, row: Row, is_late: IsLate) -> Row:
+        """Return a fitted formula with simple numbers where that shortens its description on all samples."""
+        simple = simplified(self.writer, row, self.samples, few=self.samples.few, is_late=is_late)
+        (fitted,) = self._converged([simple], is_late, is_free=False)
+        lengths = description_lengths(self.writer.population([row, fitted]), self.samples)
+        return fitted if lengths[1] < lengths[0] else row
 
-    def description(self, row: Row) -> float:
-        """Return the description length of a formula and of all samples."""
-        return float(description_lengths(self.writer.population([row]), self.data)[0])
+    def judged(self, rows: Sequence[Row]) -> list[Judged]:
+        """Judge formulas."""
+        found = self.samples.judged([Expression(self.writer.library, row) for row in rows])
+        lengths = description_lengths(self.writer.population(rows), self.samples)
+        return [
+            Judged(row, own.given, own.fitted, length)
+            for row, own, length in zip(rows, found, lengths.tolist(), strict=True)
+        ]
 
-    def _converged(self, row: Row, is_late: IsLate) -> Row:
-        return converged(self.writer, row, self.data, few=self.few, iterations=_STEPS, is_late=is_late)
+    def _converged(self, rows: Sequence[Row], is_late: IsLate, *, is_free: bool) -> list[Row]:
+        """Formulas fitted, simple numbers too if `is_free`, and without tokens that have no effect."""
+        if is_late():
+            return list(rows)
+        free = [self._places(row, is_free=is_free) for row in rows]
+        begun = [frozen(self.writer, *pair)[0] for pair in zip(rows, free, strict=True)]
+        fitted = self.samples.fitted(begun, iterations=_STEPS, is_late=is_late)
+        out = []
+        for row, places, one in zip(rows, free, fitted, strict=True):
+            for place in places:
+                row = row.with_constant(place, one.row.constants[place])
+            out.append(reduced(self.writer, row, self.samples.few))
+        return out
 
-
-def distinct(dataset: Dataset) -> tuple[npt.NDArray[np.intp], Floats]:
-    """Return the index of one sample of each group of equal samples of positive weight, and the groups' weights."""
-    rows = np.flatnonzero(dataset.weights > 0.0)
-    if (np.diff(np.sort(dataset.y[rows])) > 0.0).all():  # the common case
-        return rows, dataset.weights[rows]
-    label = np.unique(dataset.y[rows], return_inverse=True)[1]
-    for column in range(dataset.X.shape[1]):
-        # Only samples that are equal so far are compared further: few real numbers are equal.
-        tied = np.flatnonzero(np.bincount(label)[label] > 1)
-        if len(tied) == 0:
-            break
-        values = dataset.X[rows[tied], column]
-        order = np.lexsort((values, label[tied]))
-        label_, values = label[tied][order], values[order]
-        is_new = np.r_[True, (label_[1:] != label_[:-1]) | (values[1:] != values[:-1])]
-        label[tied[order]] = label.max() + np.cumsum(is_new)
-        label = np.unique(label, return_inverse=True)[1]
-    _, first, place = np.unique(label, return_index=True, return_inverse=True)
-    weights = np.bincount(place, dataset.weights[rows])
-    order = np.argsort(first, kind="stable")
-    return rows[first[order]], np.asarray(weights[order], dtype=np.float64)
+    def _places(self, row: Row, *, is_free: bool) -> list[int]:
+        """The places of the constants to fit."""
+        places = self.writer.library.constant_places(row.ids)
+        return [place for place in places if is_free or simple_numbers.cost(row.constants[place]) is None]

@@ -107,7 +107,7 @@ class Prepared:
         """Return the settings of the search; a search that ends at once has no assembly, which takes time."""
         return replace(self.settings, assembly=None, islands=None) if is_at_once else self.settings
 
-    def template_task(self, settings: PortfolioSettings, threads: int) -> TemplateTask | None:
+    def template_task(self, settings: PortfolioSettings, workers: int) -> TemplateTask | None:
         """Return the search for the parts of the template; None if there is no template."""
         plan = self.plan
         if plan.template is None:
@@ -116,7 +116,7 @@ class Prepared:
         return TemplateTask(
             plan.template.skeleton(self.writer.library),
             self.scaled,
-            PartSettings(settings.with_max_length(longest), plan.operators, threads),
+            PartSettings(settings.with_max_length(longest), plan.operators, workers),
             longest=plan.maxsize,
             seed=self.seed,
             patience=plan.patience,
@@ -166,8 +166,8 @@ def prepare(
         settings = replace(settings, constraints=(*settings.constraints, dimensions))
     everything = Measurements.of(dataset, errors)
     _warn_of_rows(dataset)
-    given = _distinct(_sampled(everything.given, seed))
-    few = Measurements(given, given if errors is None else _distinct(_sampled(everything.data, seed)))
+    given = distinct(_sampled(everything.given, seed))
+    few = Measurements(given, given if errors is None else distinct(_sampled(everything.data, seed)))
     sampled = few.data
     if plan.template is None:
         _warn_of_columns(plan, sampled.X.shape[1])
@@ -238,8 +238,8 @@ def _warn_of_rows(dataset: Dataset) -> None:
         )
 
 
-def _distinct(dataset: Dataset) -> Dataset:
-    """Each different sample once, with the sum of its weights, in an order independent of the given one."""
+def distinct(dataset: Dataset) -> Dataset:
+    """Return each different sample once, with the sum of its weights, in an order independent of the given one."""
     X, y = dataset.X + 0.0, dataset.y + 0.0  # -0 becomes 0, so that equal samples have equal bits
     order = np.lexsort((y, *X.T[::-1]))
     X, y, weights = X[order], y[order], dataset.weights[order]
@@ -259,7 +259,7 @@ def chosen_columns(plan: Plan, dataset: Dataset, *, seed: int) -> list[int]:
     count = dataset.X.shape[1]
     if count <= _most_columns(plan):
         return list(range(count))
-    return _most_relevant(_distinct(dataset.counted().sampled(MOST_ROWS, seed)), _most_columns(plan))
+    return _most_relevant(distinct(dataset.counted().sampled(MOST_ROWS, seed)), _most_columns(plan))
 
 
 def _most_columns(plan: Plan) -> int:

@@ -6,6 +6,7 @@ import math
 import time
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from symseed.assembly.simplify import converged, simplified
 from symseed.data import Dataset
 from symseed.language import Expression, Row
 from symseed.portfolio import Backfitting, Formula, Islands, Portfolio
-from symseed.regressor.all_rows import AllRows
+from symseed.regressor.all_rows import AllRows, Judged
 from symseed.regressor.front import Candidate, EquationFront
 from symseed.regressor.own_errors import refitted
 from symseed.regressor.prepare import Prepared
@@ -34,6 +35,8 @@ _PASSES = 1_000
 """Passes over all samples for fitting and judging a front, if a search used a part of them: measured, rounded up."""
 _MOST_RESERVE = 0.5
 """Largest share of the time that is kept for fitting and judging on all samples: chosen by hand."""
+_AT_ONCE = 8
+"""Formulas that are fitted to all samples of a large table together, between two looks at the time: chosen by hand."""
 _MOST_NEAR = 5
 """Most formulas beside the front that are judged on all samples of a large table: chosen by hand, a bound on time."""
 _SAME_VALUES = 1e-6
@@ -69,23 +72,24 @@ class Restorer:
         candidates: list[Candidate] = []
         done = 0
         try:
-            for row in rows:
+            for some in ([rows[0]], *judge.together(rows[1:])):
                 if candidates and judge.is_slow and is_late():
                     break
-                is_choice = row is rows[0]
-                candidates += self._restored(
-                    row, judge, is_late, is_choice=is_choice, is_simplified=is_choice or judge.is_final
-                )
-                done += 1
+                forms = [
+                    self._forms(row, is_late, is_choice=row is rows[0], is_simplified=row is rows[0] or judge.is_final)
+                    for row in some
+                ]
+                candidates += judge.best_of(forms, is_late)
+                done += len(some)
         except KeyboardInterrupt:
             if reason is StopReason.NOT_ENDED:
                 raise  # It ends the search, which then judges its front again.
             # With many samples each formula takes a while. A second Ctrl-C stops at once.
             reason = StopReason.INTERRUPTED
-            candidates = candidates or self._restored(rows[0], judge, is_late, is_choice=True)
+            candidates = candidates or judge.best_of([self._forms(rows[0], is_late, is_choice=True)], is_late)
         if judge.is_slow and not is_late():
             best = min(candidates, key=lambda item: item.formula.description)
-            candidates += judge.candidates(best.formula.expression.row, rows[0], is_late, is_thorough=True)
+            candidates += judge.simplified(best.formula.expression.row, is_late)
         if done < len(rows) and reason is not StopReason.INTERRUPTED:
             _warn_of_time(done, len(rows), len(self._prepared.whole))
         fitting = [item for item in candidates if item.formula.expression.size <= self._prepared.plan.maxsize]
@@ -105,7 +109,9 @@ class Restorer:
         """The front with weights, for which further formulas near the best are judged too while there is time."""
         library = self._writer.library
         others = [
-            item for row in in_time(near, is_late) for item in self._restored(row, judge, is_late, is_simplified=False)
+            item
+            for some in in_time(judge.together(near), is_late)
+            for item in judge.best_of([self._forms(row, is_late, is_simplified=False) for row in some], is_late)
         ]
         weighed = front.weighed(
             others,
@@ -132,9 +138,7 @@ class Restorer:
         table[:, columns] = data.X
         return _mean_loss(data, shown.evaluate(table))
 
-    def _restored(
-        self, row: Row, judge: Judge, is_late: IsLate, *, is_choice: bool = False, is_simplified: bool = True
-    ) -> list[Candidate]:
+    def _forms(self, row: Row, is_late: IsLate, *, is_choice: bool = False, is_simplified: bool = True) -> Forms:
         """A formula of the search in the user's units, simplified again if the units differ and there is time."""
         prepared, library = self._prepared, self._writer.library
         wanted = Expression(library, row).evaluate(prepared.scaled.X)
@@ -143,15 +147,14 @@ class Restorer:
             near = _SAME_VALUES * np.abs(wanted).max()
             if not np.allclose(values / prepared.units.target, wanted, rtol=_SAME_VALUES, atol=near):
                 continue  # a value overflowed or underflowed
-            forms = [form]
+            forms = []
             if prepared.has_squares and not prepared.units.are_plain and not is_late():
                 # A factor of 1 in the search's units is a constant in the user's units, and is not fitted yet.
                 forms = [self._fitted(form)]
                 if is_simplified:
                     forms.append(self._simplified(forms[0], is_late, is_choice=is_choice))
-            found = [item for one in forms for item in judge.candidates(one, row, is_late)]
-            return found or judge.candidates(form, row, is_late)
-        return []
+            return Forms(row, tuple(forms), (form,))
+        return Forms(row, (), ())
 
     def _fitted(self, row: Row) -> Row:
         """A formula with its constants fitted to convergence."""
@@ -167,12 +170,24 @@ class Restorer:
         return converged(self._writer, simple, data, iterations=100, is_late=is_late)
 
 
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """A formula of a search, and ways to write it in the user's units."""
+
+    searched: Row
+    """The search's formula, for scaled data."""
+    better: tuple[Row, ...]
+    plain: tuple[Row, ...]
+    """What is judged if none of the better forms has a value at every sample."""
+
+
 class Judge:
     """Judges formulas in the user's units: on all samples at the end, on the search's while it works."""
 
     def __init__(self, prepared: Prepared, rows: Sequence[Row], *, is_final: bool) -> None:
         self._prepared, self.is_final = prepared, is_final
-        self._all = AllRows.of(prepared, rows) if is_final and prepared.is_sampled and prepared.has_squares else None
+        is_all = is_final and prepared.is_sampled and prepared.has_squares
+        self._all = AllRows.of(prepared, rows) if is_all else None
 
     @property
     def is_slow(self) -> bool:
@@ -182,30 +197,55 @@ class Judge:
     @property
     def count(self) -> int:
         """Number of samples that description lengths count."""
-        return len(self._prepared.data if self._all is None else self._all.data)
+        return len(self._prepared.data if self._all is None else self._all.samples)
 
-    def candidates(self, row: Row, searched: Row, is_late: IsLate, *, is_thorough: bool = False) -> list[Candidate]:
-        """Return a formula with its loss; none if it has no value at a sample of positive weight.
+    def together(self, rows: Sequence[Row]) -> list[Sequence[Row]]:
+        """Return which formulas are judged together, in passes over all samples, before the time is looked at again."""
+        size = _AT_ONCE if self.is_slow else 1
+        return [rows[begin : begin + size] for begin in range(0, len(rows), size)]
 
-        Args:
-            row: the formula in the user's units; if the search used a part of the samples, it is first fitted to all.
-            searched: the search's formula, for scaled data.
-            is_thorough: whether other simple numbers are tried on all samples.
-        """
+    def best_of(self, formulas: Sequence[Forms], is_late: IsLate) -> list[Candidate]:
+        """Return the better forms of formulas, or the plain ones, with their losses."""
+        out: list[list[Candidate]] = [[] for _ in formulas]
+        for chosen in ("better", "plain"):
+            open_ = [place for place, found in enumerate(out) if not found]
+            pairs = [(form, place) for place in open_ for form in getattr(formulas[place], chosen)]
+            rows = [form for form, _ in pairs]
+            fitted = rows if self._all is None or not rows else self._all.fitted(rows, is_late)
+            searched = [formulas[place].searched for _, place in pairs]
+            for (_, place), found in zip(pairs, self._candidates(fitted, searched), strict=True):
+                out[place] += found
+        return [item for found in out for item in found]
+
+    def simplified(self, row: Row, is_late: IsLate) -> list[Candidate]:
+        """Return a formula, fitted to all samples, with the simple numbers that all samples allow."""
+        assert self._all is not None
+        (found,) = self._candidates([self._all.simplified(row, is_late)], [row])
+        return found
+
+    def _candidates(self, rows: Sequence[Row], searched: Sequence[Row]) -> list[list[Candidate]]:
+        """Each formula with its losses; none if it has no value at a sample of positive weight."""
         if self._all is not None:
-            row = self._all.fitted(row, is_thorough=is_thorough, is_late=is_late)
+            return [self._judged(one) for one in (self._all.judged(rows) if rows else ())]
+        return [self._in_memory(*pair) for pair in zip(rows, searched, strict=True)]
+
+    def _judged(self, found: Judged) -> list[Candidate]:
+        """A formula that was judged on all samples of a large table."""
+        unit, ruler = self._prepared.units.target, self._prepared.scaled.ruler
+        share = found.mean / unit / unit if ruler is None else float(ruler.mean_square(np.array([found.mean]))[0])
+        return self._candidate(found.row, found.loss, share, found.description)
+
+    def _in_memory(self, row: Row, searched: Row) -> list[Candidate]:
+        """A formula on samples that the search used, or on all if squares of them overflow."""
         own = refitted(self._prepared, row) if self.is_final else None
         row = row if own is None else own.row
         prepared, unit = self._prepared, self._prepared.units.target
-        expression = Expression(prepared.shown_library, row)
         samples = prepared.all
-        if self._all is not None:
-            prediction = self._all.predicted(row)
-        elif prepared.is_sampled and not self.is_final:
+        if prepared.is_sampled and not self.is_final:
             samples = prepared.used
             prediction = Expression(prepared.writer.library, row).evaluate(samples.data.X)
         else:
-            prediction = expression.evaluate(samples.data.X)
+            prediction = Expression(prepared.shown_library, row).evaluate(samples.data.X)
         data = samples.data
         counted = data.weights > 0.0
         if np.isnan(prediction[counted]).any():
@@ -216,24 +256,23 @@ class Judge:
             share = _mean_square(data.y / unit, prediction / unit, data.weights)
             if prepared.scaled.ruler is not None:
                 share = float(prepared.scaled.ruler.mean_square(np.array([_mean_loss(data, prediction)]))[0])
-        description = self._description(row, searched)
         if own is not None:
-            share, description = own.mean_square / (unit * unit), own.description
+            return self._candidate(row, loss, own.mean_square / (unit * unit), own.description)
+        described, on = (row, prepared.data) if prepared.has_squares else (searched, prepared.scaled)
+        length = description_lengths(prepared.writer.population([described]), on)[0]
+        return self._candidate(row, loss, share, float(length))
+
+    def _candidate(self, row: Row, loss: float, share: float, description: float) -> list[Candidate]:
+        """A formula with its losses; none if they are not finite."""
         if not (math.isfinite(share) and math.isfinite(description)):
             return []
+        expression = Expression(self._prepared.shown_library, row)
         return [Candidate(Formula(expression, share, description), loss, self._test_loss(expression))]
 
     def _test_loss(self, expression: Expression) -> float | None:
         """The mean loss on the samples that are held out; NaN if the formula has no value at one of them."""
         test = self._prepared.test
         return None if test is None else _mean_loss(test, expression.evaluate(test.X))
-
-    def _description(self, row: Row, searched: Row) -> float:
-        if self._all is not None:
-            return self._all.description(row)
-        prepared = self._prepared
-        described, data = (row, prepared.data) if prepared.has_squares else (searched, prepared.scaled)
-        return float(description_lengths(prepared.writer.population([described]), data)[0])
 
 
 def _warn_of_time(done: int, count: int, rows: int) -> None:

@@ -21,8 +21,8 @@ from symseed.errors import DataError, check_at_least, check_between
 from symseed.export import to_mathml, to_text
 from symseed.language import Expression, Row, TokenKind, Writer
 from symseed.portfolio.pool import Formula, judged
-from symseed.regressor.all_rows import distinct
 from symseed.regressor.front import Candidate, Equation, EquationFront
+from symseed.regressor.prepare import distinct
 from symseed.scoring import FoldLoss, cross_validated, forms, shortest
 from symseed.search import StopReason, Stream, derived
 from symseed.text import for_html, percent
@@ -213,8 +213,7 @@ def _is_number(formula: Formula | None) -> bool:
 
 def _left_out(front: EquationFront, sample: Dataset, seed: int) -> list[FoldLoss]:
     """The loss of each formula of a front on samples left out; a sample that was drawn twice is in one part."""
-    rows, weights = distinct(sample)
-    data = sample.with_samples(sample.X[rows], sample.y[rows], weights).with_loss(sample.loss)
+    data = distinct(sample.counted()).with_loss(sample.loss)
     losses = []
     for expression in (item.expression for item in front.equations):
         found = cross_validated(Writer(expression.library), [expression.row], data, seed=seed, is_late=lambda: False)

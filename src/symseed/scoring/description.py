@@ -17,7 +17,7 @@ import numpy as np
 
 from symseed import arithmetic
 from symseed.arrays import Floats
-from symseed.data.dataset import Dataset
+from symseed.data.dataset import Measured
 from symseed.language.library import Library
 from symseed.language.population import Population
 from symseed.scoring import simple_numbers
@@ -29,7 +29,7 @@ EVIDENCE = 3.0
 """Nats by which a formula must shorten the description to be selected over a constant: odds of twenty to one."""
 
 
-def code_length(dataset: Dataset, mean_square: Floats) -> Floats:
+def code_length(dataset: Measured, mean_square: Floats) -> Floats:
     """Return the nats of the data, given a formula's mean squared error on them."""
     return 0.5 * len(dataset) * arithmetic.log(mean_square + dataset.rounding)
 
@@ -43,7 +43,7 @@ def constant_cost(value: float, deviation: float) -> float:
     return min(fitted, math.inf if plain is None else plain)
 
 
-def description_lengths(population: Population, dataset: Dataset) -> Floats:
+def description_lengths(population: Population, dataset: Measured) -> Floats:
     """Return the nats of each row and of the data given it, (N,).
 
     They are infinite where a row fails, or has a constant too large for the data.
@@ -63,14 +63,14 @@ def _token_costs(library: Library) -> Floats:
     return np.array([*costs, 0.0])
 
 
-def deviations(population: Population, row: int, dataset: Dataset, mean_square: float) -> Floats:
+def deviations(population: Population, row: int, dataset: Measured, mean_square: float) -> Floats:
     """Return the standard deviation of each constant of a row, the others held fixed, (K,)."""
     curvature = _curvature(population, row, dataset)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.asarray(np.sqrt(_noise(dataset, mean_square) / np.diagonal(curvature)))
 
 
-def free_deviations(population: Population, row: int, dataset: Dataset, mean_square: float) -> Floats:
+def free_deviations(population: Population, row: int, dataset: Measured, mean_square: float) -> Floats:
     """Return the standard deviation of each constant of a row, the others refitted, (K,).
 
     It is infinite if the others can compensate any change of the constant.
@@ -86,15 +86,15 @@ def free_deviations(population: Population, row: int, dataset: Dataset, mean_squ
         return np.asarray(np.sqrt(_noise(dataset, mean_square) * inverse) * unit)
 
 
-def _curvature(population: Population, row: int, dataset: Dataset) -> Floats:
+def _curvature(population: Population, row: int, dataset: Measured) -> Floats:
     return dataset.backend.linearise(population.take(np.array([row]))).curvature
 
 
-def _noise(dataset: Dataset, mean_square: float) -> float:
+def _noise(dataset: Measured, mean_square: float) -> float:
     return (mean_square + dataset.rounding) * dataset.total_weight / len(dataset)
 
 
-def _constants(population: Population, row: int, dataset: Dataset, mean_square: float) -> float:
+def _constants(population: Population, row: int, dataset: Measured, mean_square: float) -> float:
     values = population.constants[row, : population.lengths[row]]
     values = values[~np.isnan(values)]
     if len(values) == 0 or math.isnan(mean_square):

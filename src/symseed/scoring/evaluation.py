@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from symseed.data.backend import Errors, Predictions
-from symseed.data.dataset import Dataset
+from symseed.data.dataset import Dataset, Measured
 from symseed.errors import DataError, check_between
 from symseed.language.library import Library
 from symseed.language.population import Population
@@ -15,7 +15,7 @@ _LEAST_GAIN = 1e-7
 """Share of the error that a fit must remove for another fit to follow: chosen by hand."""
 
 
-def evaluate(population: Population, dataset: Dataset, *, strict: bool = False, threads: int = 1) -> Errors:
+def evaluate(population: Population, dataset: Measured, *, strict: bool = False, threads: int = 1) -> Errors:
     """Score each row by its weighted sum of squared errors, or of the dataset's own losses.
 
     A row fails at the first value of a token at a sample that is not finite. `strict` is the rule of the authors'
@@ -33,7 +33,7 @@ def predict(population: Population, dataset: Dataset, *, strict: bool = False, t
 
 def fit(
     population: Population,
-    dataset: Dataset,
+    dataset: Measured,
     settings: FitSettings | None = None,
     *,
     seed: int = 0,
@@ -70,12 +70,12 @@ def fit_to_convergence(population: Population, dataset: Dataset, *, most: int) -
     return population, errors
 
 
-def check_columns(library: Library, dataset: Dataset) -> None:
+def check_columns(library: Library, dataset: Measured) -> None:
     """Refuse a library with variables that the dataset does not have."""
     needed = 1 + max((token.column for token in library.variables), default=-1)
-    if needed > dataset.X.shape[1]:
+    if needed > len(dataset.names):
         raise DataError(
-            f"The library's variables need {needed} columns, but the dataset has {dataset.X.shape[1]}: "
+            f"The library's variables need {needed} columns, but the dataset has {len(dataset.names)}: "
             f"{', '.join(dataset.names[:10])}."
         )
 
