@@ -184,7 +184,7 @@ def test_a_search_is_started_stopped_and_a_formula_chosen_by_the_keyboard_alone(
             page.get_by_text("This is your choice").wait_for()
             page.get_by_label("Turn of the search").focus()
             page.keyboard.press("Home")
-            page.wait_for_function("document.querySelector('[aria-label=\"Turn of the search\"]').value === '0'")
+            page.wait_for_function("() => document.querySelector('[aria-label=\"Turn of the search\"]').value === '0'")
     finally:
         served.end()
 
@@ -210,14 +210,14 @@ def test_two_runs_stand_side_by_side(page: Any) -> None:
     assert page.locator(".compare math").count() == 2
     assert page.locator(".plot").count() == 2
     page.locator(".chip input:checked").first.uncheck()
-    page.wait_for_function("document.querySelectorAll('.compare thead th').length === 1")
+    page.wait_for_function("() => document.querySelectorAll('.compare thead th').length === 1")
 
 
 def test_a_store_opens_as_its_recovery_table_with_its_figures(page: Any) -> None:
     page.locator("#stores a").click()
     page.get_by_role("heading", name="Recovery by problem").wait_for()
     assert "Nguyen-1" in page.locator(".rates").nth(1).inner_text()
-    page.wait_for_function("[...document.images].some(image => image.naturalWidth > 0)")
+    page.wait_for_function("() => [...document.images].some(image => image.naturalWidth > 0)")
     page.get_by_text("This figure needs records of").first.wait_for()
     page.get_by_text("Methods in the figures").click()
     page.get_by_label("nggp", exact=True).uncheck()
