@@ -129,6 +129,19 @@ def test_one_run_of_no_measurable_time_can_be_drawn() -> None:
     assert points(axes, "o") == [(0.001, 0.0)]
 
 
+@pytest.mark.parametrize("name", ["recovery-by-expressions", "time"])
+def test_numbers_of_a_short_logarithmic_axis_are_plain(name: str) -> None:
+    """matplotlib's own are formulas, which our figures do not typeset."""
+    records = [replace(record, expressions=20_000) for record in runs("Nguyen-1", "nggp", 5, charged=3_000)]
+    figure = draw(name, records)
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        labels = [tick.get_text() for tick in (*axes.get_xticklabels(), *axes.get_xticklabels(minor=True))]
+        shown = list(filter(None, labels))
+        assert len(shown) > 1
+        assert all(float(text.replace(",", "")) > 0.0 for text in shown)
+
+
 def noisy(records: Sequence[RunRecord], level: float) -> list[RunRecord]:
     return [replace(record, noise=level) for record in records]
 

@@ -165,10 +165,9 @@ def _by_expressions(records: Sequence[RunRecord], shown: Sequence[str]) -> Figur
     labels = zip(names, ends, spread(ends, min(5.0, 100 / len(names))), _colours(names), strict=True)
     for name, end, place, colour in labels:
         axes.annotate(f"{name} {end:.1f}", (1.01, place), xycoords=("axes fraction", "data"), va="center", color=colour)
-    axes.set_xscale("log")
+    _logarithmic(axes, ",.0f")
     axes.set_xlim(right=built.expressions)
     axes.set_ylim(0, 100)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.grid(axis="y", color=GRID)
     axes.set_axisbelow(True)
     count = len({row.problem for row in built.rows})
@@ -199,8 +198,7 @@ def _time(records: Sequence[RunRecord], shown: Sequence[str]) -> Figure | None:
     for name, axes in panels.axes.items():
         mean = statistics.fmean(statistics.fmean(times) for (method, _), times in seconds.items() if method == name)
         panels.title(name, f"{name}\n{mean:.2g} s on average")
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        _logarithmic(axes, "g")
     has_paper = any(row.method == "nggp" and row.problem in papers for row in built.rows)
     paper = "the paper's, on its machine" if has_paper else None
     return panels.finish("CPU seconds of a run", "median, quartiles and range", paper)
@@ -377,6 +375,19 @@ def _compared(records: Sequence[RunRecord], shown: Sequence[str]) -> list[RunRec
 
 def _colours(names: Sequence[str]) -> list[str]:
     return [colour for _, colour in zip(names, itertools.cycle(COLOURS), strict=False)]
+
+
+def _logarithmic(axes: Axes, numbers: str) -> None:
+    """Give the x axis a logarithmic scale; 2 and 5 are labelled too if it spans less than a decade and a half."""
+
+    def between(value: float, _: object) -> str:
+        low, high = axes.get_xlim()
+        is_labelled = high < 10**1.5 * low and f"{value:e}"[0] in "25"
+        return format(value, numbers) if is_labelled else ""
+
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(lambda value, _: format(value, numbers))
+    axes.xaxis.set_minor_formatter(between)
 
 
 def _hollow(axes: Axes, x: float, y: float) -> None:
