@@ -14,6 +14,8 @@ import pytest
 
 from symseed import SymbolicRegressor
 from symseed.portfolio import Turn
+from symseed.regressor import front_file
+from symseed.regressor import run as runs
 from symseed.regressor.fitting import chosen_names
 from symseed.regressor.policies import Policies, readers
 from symseed.regressor.run import Run, set_pause
@@ -159,3 +161,37 @@ def test_a_link_named_pause_is_not_followed(tmp_path: Path) -> None:
     assert not (tmp_path / "elsewhere").exists()
     set_pause(tmp_path, is_paused=False)
     assert not (tmp_path / "pause").is_symlink()
+
+
+# --- The front while the search works ---------------------------------------------------------------------------------
+
+
+def fronts_on_disk(folder: Path) -> list[tuple[str, str]]:
+    """The front on disk and the front itself, after each turn of a search."""
+    seen: list[tuple[str, str]] = []
+
+    def look(progress: Progress) -> None:
+        if progress.turn.reason is None:
+            (path,) = folder.glob("*/front.csv")
+            seen.append((path.read_text(encoding="utf-8"), front_file.to_csv(progress.front().equations)))
+
+    fit(folder, callback=look, method="nggp-s-1", constants=True, max_evals=12_000)
+    return seen
+
+
+def test_the_front_on_disk_is_that_of_each_turn_if_there_is_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "_MOST_SHARE", float("inf"))
+    seen = fronts_on_disk(tmp_path)
+    assert len({found for found, _ in seen}) > 3, "the front grows"
+    assert all(found == known for found, known in seen)
+
+
+def test_a_front_that_is_slow_to_compute_is_renewed_at_checkpoints_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "_MOST_SHARE", 1e-9)
+    seen = fronts_on_disk(tmp_path)
+    assert any(found != known for found, known in seen)
+    assert seen[0][0] == seen[0][1], "the first front is there at once"

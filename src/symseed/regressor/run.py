@@ -44,6 +44,8 @@ _CHECKPOINT = "checkpoint"
 _PAUSE = "pause"
 _LOOK_SECONDS = 0.1
 """Seconds between two looks whether a pause is over: chosen by hand."""
+_MOST_SHARE = 0.01
+"""Most of the time that a search gives to renewing its front on disk between two checkpoints: chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,18 @@ class SavedFront:
     front: EquationFront
     is_final: bool
     """Whether the search ended by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A front as it was written."""
+
+    best: str
+    """The selected formula."""
+    text: str
+    """The content of the file."""
+    until: float
+    """Time, by `time.monotonic`, before which it is renewed only at a checkpoint."""
 
 
 class Run:
@@ -67,7 +81,7 @@ class Run:
         self._has_warned = False
         self._structures: set[int] = set()  # targets whose structure is in the log
         self._noises: set[int] = set()  # targets whose noise is in the log
-        self._shown: dict[int, str] = {}  # the formula that the front on disk was written for, by target
+        self._shown: dict[int, _Shown] = {}  # what the front on disk was written for, by target
 
     # --- Making and opening ------------------------------------------------------------------------------------------
 
@@ -163,16 +177,27 @@ class Run:
             self._safely(lambda: self.log.record_structure(output, progress.structure))
         self._safely(lambda: self.log.record_turn(output, progress))
         self._safely(lambda: self.checkpoints.policies.keep(output, turn, progress.policies))
-        state = progress.state
-        if state is not None and state.turn == turn.index and turn.reason is None:
+        if turn.reason is not None:
+            return
+        state, shown = progress.state, self._shown.get(output)
+        is_kept = state is not None and state.turn == turn.index
+        if state is not None and is_kept:
             self._safely(lambda: self.checkpoints.save(output, state, progress.library))
-            if self._shown.get(output) != str(progress.best):
-                self._shown[output] = str(progress.best)
-                front = progress.front()
-                if output not in self._noises:
-                    self._noises.add(output)
-                    self._safely(lambda: self.log.record_noise(output, front.noise))
-                self._safely(lambda: front_file.write(self.folder, output, front))
+        if shown is None or (is_kept and shown.best != str(progress.best)) or time.monotonic() >= shown.until:
+            self._renew(output, progress)
+
+    def _renew(self, output: int, progress: Progress) -> None:
+        """Write the front so far, unless it is on disk already."""
+        began = time.monotonic()
+        front = progress.front()
+        text = front_file.to_csv(front.equations)
+        if output not in self._noises:
+            self._noises.add(output)
+            self._safely(lambda: self.log.record_noise(output, front.noise))
+        if output not in self._shown or self._shown[output].text != text:
+            self._safely(lambda: front_file.write(self.folder, output, front))
+        ended = time.monotonic()
+        self._shown[output] = _Shown(str(progress.best), text, ended + (ended - began) / _MOST_SHARE)
 
     def stand_still(self) -> float:
         """Wait while the run is paused, and return the seconds of it."""
