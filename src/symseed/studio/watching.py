@@ -31,7 +31,7 @@ class Watch:
         self._runs, self._stores = runs, stores
         self._pages: Counter[str] = Counter()
         self._seen: dict[str, str] = {}
-        self._changed = asyncio.Condition()
+        self._changed = asyncio.Event()  # set once, at the next change; then there is another
         self._poller: asyncio.Task[None] | None = None
         self.is_over = False
         """Whether the server ends, so that streams must too."""
@@ -49,24 +49,16 @@ class Watch:
                 self._poller = asyncio.create_task(self._poll())
             last: dict[str, str] | None = None
             while not self.is_over:
+                changed = self._changed  # taken before the look, so that no change is missed
                 now = {"runs": self._seen.get("", ""), "run": self._seen.get(run, "") if run else ""}
                 if now != last and now["runs"]:
                     last = now
                     yield f"data: {files.json_text(now)}\n\n"
-                elif not await self._waits():
+                elif not await _is_set(changed):
                     yield ": nothing new\n\n"
         finally:
             self._pages[run] -= 1
             self._pages += Counter()  # drop zeros
-
-    async def _waits(self) -> bool:
-        """Wait for a change; False: there was none for a while."""
-        try:
-            async with self._changed:
-                await asyncio.wait_for(self._changed.wait(), _ALIVE)
-        except (TimeoutError, asyncio.TimeoutError):
-            return False
-        return True
 
     async def _poll(self) -> None:
         while self._pages and not self.is_over:
@@ -74,8 +66,8 @@ class Watch:
             seen = await asyncio.to_thread(self._look, tuple(self._pages))
             if seen != self._seen:
                 self._seen = seen
-                async with self._changed:
-                    self._changed.notify_all()
+                changed, self._changed = self._changed, asyncio.Event()
+                changed.set()
             # A look at many runs on a slow disk must not become a load.
             await asyncio.sleep(max(_EVERY, 10.0 * (time.monotonic() - begun)))
         self._seen = {}
@@ -89,3 +81,11 @@ class Watch:
             return self._runs.find(run).version
         except DataError:
             return "gone"
+
+
+async def _is_set(event: asyncio.Event) -> bool:
+    """Wait for an event; False: it was not set for a while."""
+    try:
+        return await asyncio.wait_for(event.wait(), _ALIVE)
+    except (TimeoutError, asyncio.TimeoutError):
+        return False
