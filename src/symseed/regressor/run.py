@@ -45,7 +45,7 @@ _PAUSE = "pause"
 _LOOK_SECONDS = 0.1
 """Seconds between two looks whether a pause is over: chosen by hand."""
 _MOST_SHARE = 0.01
-"""Most of the time that a search gives to renewing its front on disk between two checkpoints: chosen by hand."""
+"""Most of its thread's CPU time that a search gives to renewing the front on disk: chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class _Shown:
     text: str
     """The content of the file."""
     until: float
-    """Time, by `time.monotonic`, before which it is renewed only at a checkpoint."""
+    """CPU seconds of the thread before which it is renewed only at a checkpoint."""
 
 
 class Run:
@@ -183,12 +183,12 @@ class Run:
         is_kept = state is not None and state.turn == turn.index
         if state is not None and is_kept:
             self._safely(lambda: self.checkpoints.save(output, state, progress.library))
-        if shown is None or (is_kept and shown.best != str(progress.best)) or time.monotonic() >= shown.until:
+        if shown is None or (is_kept and shown.best != str(progress.best)) or time.thread_time() >= shown.until:
             self._renew(output, progress)
 
     def _renew(self, output: int, progress: Progress) -> None:
         """Write the front so far, unless it is on disk already."""
-        began = time.monotonic()
+        began = time.thread_time()  # other programs do not make it seem slow
         front = progress.front()
         text = front_file.to_csv(front.equations)
         if output not in self._noises:
@@ -196,7 +196,7 @@ class Run:
             self._safely(lambda: self.log.record_noise(output, front.noise))
         if output not in self._shown or self._shown[output].text != text:
             self._safely(lambda: front_file.write(self.folder, output, front))
-        ended = time.monotonic()
+        ended = time.thread_time()
         self._shown[output] = _Shown(str(progress.best), text, ended + (ended - began) / _MOST_SHARE)
 
     def stand_still(self) -> float:

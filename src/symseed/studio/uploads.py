@@ -18,7 +18,7 @@ import numpy as np
 from symseed import tables
 from symseed.errors import DataError, listed
 from symseed.tables import Table, TableOptions
-from symseed.tables.columns import Column
+from symseed.tables.columns import Column, Meaning
 from symseed.text import one_line
 
 MOST_TABLES = 20
@@ -131,6 +131,8 @@ def _shown(table: Table) -> dict[str, Any]:
                 "name": one.name,
                 "words": about.words,
                 "is_number": one.values is not None,
+                "is_text": one.values is None and one.meaning is Meaning.TEXT,
+                "is_odd": one.gaps > 0 or bool(one.odd),
                 "is_input": one.is_default_input and 2 * one.gaps <= table.rows,
                 "bars": _bars(one),
                 "cells": list(_cells(one)),

@@ -1,6 +1,6 @@
 // Runs side by side: their formulas, their errors, and what they cost.
 
-import { ask, attempt, clock, count, el, math, number } from "./dom.js";
+import { ask, attempt, clock, count, el, math, number, r2 } from "./dom.js";
 import { figure, plot } from "./plots.js";
 
 const RUN_COLOURS = ["blue", "orange", "green", "pink"];
@@ -58,7 +58,7 @@ export class CompareView {
     const rows = [
       ["formula", (run) => math(run.formula.mathml)], ["state", (run) => run.state], ["table", (run) => run.source || "–"],
       ["method", (run) => run.method], ["seed", (run) => String(run.seed)], ["rows", (run) => count(run.rows)],
-      ["RMSE", (run) => number(run.formula.rmse)], ["R²", (run) => number(run.formula.r2, 5)], ["loss", (run) => number(run.formula.loss)],
+      ["RMSE", (run) => number(run.formula.rmse)], ["R²", (run) => r2(run.formula.r2)], ["loss", (run) => number(run.formula.loss)],
       ["complexity", (run) => count(run.formula.complexity)], ["constants", (run) => run.formula.constants.join(", ") || "none"],
       ["formulas on the front", (run) => count(run.target.front.length)],
       ["formulas tried", (run) => (last(run) ? count(last(run).charged) : "–")], ["time", (run) => (last(run) ? clock(last(run).seconds) : "–")],
@@ -70,7 +70,7 @@ export class CompareView {
   }
 
   keys() {
-    return el("p", { class: "row" }, this.runs.map((run, place) => el("span", { class: `key ${RUN_COLOURS[place]}` }, `${run.target.name}, ${run.name}`)));
+    return el("p", { class: "keys" }, this.runs.map((run, place) => el("span", { class: `key ${RUN_COLOURS[place]}` }, `${run.target.name}, ${run.name}`)));
   }
 
   draw() {

@@ -39,7 +39,8 @@ export function number(value, digits = 4) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   if (value === 0) return "0";
   const size = Math.abs(value);
-  const text = size >= 1e-4 && size < 1e6 ? String(Number(value.toPrecision(digits))) : value.toExponential(digits - 1);
+  const rounded = Number(value.toPrecision(digits));
+  const text = size >= 1e-4 && size < 1e6 ? (size < 1e4 ? String(rounded) : rounded.toLocaleString("en")) : value.toExponential(digits - 1);
   return text.replace("-", "−").replace(/\.?0+e/, "e").replace("e+", "e");
 }
 
@@ -53,11 +54,24 @@ export function count(value) {
   return Math.round(value).toLocaleString("en");
 }
 
+export function r2(value) {
+  if (value === null) return "–";
+  return value > 0.9999 && value < 1 ? `1 − ${number(1 - value, 2)}` : number(value, 5);
+}
+
 export function clock(seconds) {
   const whole = Math.max(0, Math.floor(seconds));
   const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
   const two = (part) => String(part).padStart(2, "0");
   return hours ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
+}
+
+// A time as short as it can be: of today the hour, else the day.
+export function when(text) {
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime())) return "";
+  const isToday = time.toDateString() === new Date().toDateString();
+  return isToday ? time.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" }) : time.toLocaleDateString("en-CA");
 }
 
 export function say(text) {

@@ -1,6 +1,6 @@
 // The page: the list of runs, and one view. Its address says which: #new, #run=ID, #compare=ID,ID, or #store=ID.
 
-import { ask, attempt, el, number, say } from "./dom.js";
+import { ask, attempt, el, number, say, when } from "./dom.js";
 import { CompareView } from "./compare.js";
 import { RunView } from "./run.js";
 import { StoreView } from "./store.js";
@@ -8,6 +8,7 @@ import { startParts } from "./start.js";
 
 const content = document.getElementById("content");
 let [view, source, seen, isLost] = [null, null, { runs: "", run: "" }, false];
+let dropped = null; // a table that was dropped where no table is taken
 
 function shownRun() {
   return /^#run=([0-9a-f]{1,64})$/.exec(location.hash)?.[1] ?? "";
@@ -27,7 +28,7 @@ function line(run) {
   return el(
     "li", {},
     el("a", { href: `#run=${run.id}`, "aria-current": here },
-      el("span", { class: `state ${run.state.replace(" ", "-")}` }, run.state), el("b", {}, name), el("span", { class: "about" }, about)),
+      el("span", { class: `state ${run.state.replace(" ", "-")}` }, run.state), el("span", { class: "when" }, when(run.created)), el("b", {}, name), el("span", { class: "about" }, about)),
   );
 }
 
@@ -59,9 +60,22 @@ async function show() {
     if (parts && !shownRun()) { // meanwhile the user may have opened a run
       document.title = "New search – symseed studio";
       content.replaceChildren(...parts);
+      if (dropped) take(dropped);
     }
   }
   if (run === shownRun()) listen();
+}
+
+// Gives a table to the page of a new search, which is opened if need be.
+function take(files) {
+  const input = document.getElementById("file");
+  dropped = input ? null : files;
+  if (!input) {
+    location.hash = "#new";
+    return;
+  }
+  input.files = files;
+  input.dispatchEvent(new Event("change"));
 }
 
 // A hidden page does not listen: a browser keeps few connections to one server for all its pages.
@@ -96,6 +110,13 @@ function listen() {
 // The token of the link is a cookie by now, and should not stay in the address.
 if (location.search) history.replaceState(null, "", `/${location.hash}`);
 window.addEventListener("hashchange", show);
+// A table may be dropped anywhere: a browser would leave the page for the file.
+window.addEventListener("dragover", (event) => event.preventDefault());
+window.addEventListener("drop", (event) => {
+  event.preventDefault();
+  if (event.dataTransfer.files.length) take(event.dataTransfer.files);
+});
+setInterval(() => view?.tick?.(), 1000);
 document.addEventListener("visibilitychange", () => (document.hidden ? source?.close() : (seen = { runs: "", run: "" }, listen())));
 let resized = 0;
 window.addEventListener("resize", () => {

@@ -54,6 +54,11 @@ export function isWide(values) {
 // points an error each, `spread`. The layer {kind: band, x, low, high} does not widen the axes, nor does
 // {kind: beyond, from, to}, which marks what is outside the data.
 export function plot(holder, { label, x, y, layers, pick, chosen }) {
+  const isShown = (layer) => (layer.x ?? []).some((value, place) => Number.isFinite(value) && Number.isFinite(layer.y?.[place]));
+  if (!layers.some(isShown)) {
+    holder.replaceChildren(el("p", { class: "note" }, "Nothing is known yet."));
+    return;
+  }
   const wide = Math.max(260, holder.clientWidth || 520);
   const all = (axis) => layers.flatMap((layer) => (layer.kind === "band" ? [] : layer[axis] ?? []));
   const across = scale(all("x"), LEFT, wide - RIGHT, x.isLog, Math.max(3, Math.floor(wide / 90)));
@@ -96,6 +101,7 @@ function drawn(layer, across, up, pick, chosen) {
   }
   if (!shown.length) return [];
   const [first, ...rest] = shown;
+  if (!rest.length) return [svg("circle", { class: `dot ${layer.colour}`, cx: first[0], cy: first[1], r: 3 })];
   const step = layer.kind === "steps" ? (point) => `H${point[0]}V${point[1]}` : (point) => `L${point[0]},${point[1]}`;
   return [svg("path", { class: `line ${layer.colour}`, d: `M${first[0]},${first[1]}${rest.map(step).join("")}` })];
 }
@@ -170,30 +176,44 @@ export function bars({ counts, low, high }, label) {
   return svg("svg", { class: "bars", viewBox: "0 0 120 28", role: "img", "aria-label": name }, svg("title", {}, name), rects);
 }
 
-// A formula as a tree: leaves in order, each node above the middle of those below it.
+const LEAST_SCALE = 0.75;
+
+// A formula as a tree: leaves in order, each as wide as its label, each node above the middle of those below it. A tree
+// that would become too small to read is scrolled.
 export function tree(holder, root) {
   const [nodes, lines] = [[], []];
-  let leaves = 0;
-  const place = (node, depth) => {
-    const below = node.below.map((child) => place(child, depth + 1));
-    const across = below.length ? (below[0].across + below[below.length - 1].across) / 2 : (leaves += 1) - 1;
-    const own = { across, depth, label: node.label, kind: node.kind };
-    for (const child of below) lines.push([own, child]);
+  const half = (label) => 6 + 3.7 * label.length;
+  const below = (node) => node.below.reduce((sum, child) => sum + width(child), 0);
+  const width = (node) => Math.max(2 * half(node.label) + 10, below(node));
+  const place = (node, left, depth) => {
+    let from = left + (width(node) - below(node)) / 2;
+    const children = node.below.map((child) => {
+      const own = place(child, from, depth + 1);
+      from += width(child);
+      return own;
+    });
+    const x = children.length ? (children[0].x + children[children.length - 1].x) / 2 : left + width(node) / 2;
+    const own = { x, y: 24 + 48 * depth, label: node.label, kind: node.kind };
+    for (const child of children) lines.push([own, child]);
     nodes.push(own);
     return own;
   };
-  place(root, 0);
-  const step = 22 + 7 * Math.max(...nodes.map((node) => node.label.length));
-  const [wide, high] = [leaves * step + 20, (1 + Math.max(...nodes.map((node) => node.depth))) * 48];
-  const x = (node) => 10 + step * (node.across + 0.5);
-  const y = (node) => 24 + 48 * node.depth;
-  const parts = lines.map(([one, other]) => svg("line", { class: "grid strong", x1: x(one), y1: y(one), x2: x(other), y2: y(other) }));
-  for (const node of nodes) {
-    const half = 6 + 3.7 * node.label.length;
-    parts.push(svg("rect", { class: `node ${node.kind}`, x: x(node) - half, y: y(node) - 12, width: 2 * half, height: 24, rx: 8 }));
-    parts.push(svg("text", { class: "name", x: x(node), y: y(node) + 4, "text-anchor": "middle" }, node.label));
+  place(root, 10, 0);
+  const [wide, high] = [width(root) + 20, 24 + Math.max(...nodes.map((node) => node.y))];
+  const parts = lines.map(([one, other]) => svg("line", { class: "grid strong", x1: one.x, y1: one.y, x2: other.x, y2: other.y }));
+  for (const { x, y, label, kind } of nodes) {
+    parts.push(svg("rect", { class: `node ${kind}`, x: x - half(label), y: y - 12, width: 2 * half(label), height: 24, rx: 8 }));
+    parts.push(svg("text", { class: "name", x, y: y + 4, "text-anchor": "middle" }, label));
   }
-  holder.replaceChildren(svg("svg", { class: "tree", viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, role: "img", "aria-label": "The formula as a tree" }, parts));
+  const room = holder.clientWidth || wide;
+  const scaled = Math.max(LEAST_SCALE, Math.min(1, room / wide));
+  const size = { width: Math.floor(scaled * wide), height: Math.floor(scaled * high) };
+  holder.replaceChildren(svg("svg", { class: "tree", viewBox: `0 0 ${wide} ${high}`, ...size, role: "img", "aria-label": "The formula as a tree" }, parts));
+  const scrolls = size.width > room ? { tabindex: 0, role: "group", "aria-label": "The formula as a tree, to scroll" } : {};
+  for (const name of ["tabindex", "role", "aria-label"]) {
+    if (name in scrolls) holder.setAttribute(name, scrolls[name]);
+    else holder.removeAttribute(name);
+  }
 }
 
 export function figure(caption, ...more) {

@@ -1,6 +1,6 @@
 // One run: its front, the chosen formula with the data, how the search went, and what can be done with it.
 
-import { FROZEN, ask, attempt, clock, count, el, math, number, percent, say, send } from "./dom.js";
+import { FROZEN, ask, attempt, clock, count, el, math, number, percent, r2, say, send } from "./dom.js";
 import { Explore } from "./explore.js";
 import { figure, isWide, plot, tree } from "./plots.js";
 import { Understand } from "./understand.js";
@@ -29,7 +29,10 @@ export class RunView {
 
   // Asks for the run again, and for the chosen formula if it is another one or the front has changed.
   async refresh() {
-    this.run = await ask(this.path);
+    const run = await ask(this.path);
+    const last = (of) => of?.targets[this.target]?.history.at(-1)?.seconds;
+    if (this.run?.state !== run.state || last(this.run) !== last(run)) this.heard = performance.now();
+    this.run = run;
     if (!FROZEN) document.title = `${this.run.name} – symseed studio`;
     this.head();
     if (!this.now?.front.length || this.chosen?.formula.typed) return this.draw();
@@ -82,7 +85,7 @@ export class RunView {
     const isWaiting = isOn && isPaused !== (this.isToPause ?? isPaused);
     if (!isWaiting) this.isToPause = null;
     const names = run.targets.map((target) => target.name).join(", ");
-    parts.title.textContent = names ? `${names}, from ${run.source || "a table"}` : run.name;
+    parts.title.textContent = names ? `${names} of ${run.source || "a table"}` : run.name;
     parts.state.textContent = run.state;
     parts.state.className = `state ${run.state.replace(" ", "-")}`;
     parts.problem.textContent = run.problem;
@@ -92,19 +95,29 @@ export class RunView {
     parts.pause.disabled = isWaiting;
     parts.resume.hidden = isOn || !["interrupted", "not ended"].includes(run.state);
     parts.more.hidden = run.state === "damaged";
-    const last = this.now?.history[this.now.history.length - 1];
-    const seconds = last?.seconds ?? 0;
-    const limit = run.limits?.seconds;
-    const speed = last && seconds > 0 ? `, ${count(last.charged / seconds)} formulas/s` : "";
-    const left = isOn && limit > seconds ? `, at most ${clock(limit - seconds)} left` : "";
-    parts.progress.textContent = last
-      ? `${clock(seconds)}: ${count(last.charged)} formulas tried in ${this.now.turns} turns${speed}${left}.` : "";
-    parts.meter.hidden = !(isOn && limit);
-    if (limit) parts.meter.value = Math.min(1, seconds / limit);
+    this.tick();
     if (run.targets.length > 1 && parts.targets.options.length !== run.targets.length) {
       parts.targets.replaceChildren(...run.targets.map((target, place) => el("option", { value: place }, target.name)));
     }
     parts.which.hidden = run.targets.length < 2;
+  }
+
+  // The clock: turns may take half a minute, so it goes on between them.
+  tick() {
+    const { run, parts } = this;
+    if (!run) return;
+    const isOn = run.state === "searching" || run.state === "paused";
+    const last = this.now?.history[this.now.history.length - 1];
+    const limit = run.limits?.seconds ?? Infinity;
+    const since = run.state === "searching" ? (performance.now() - this.heard) / 1000 : 0;
+    const known = last?.seconds ?? 0;
+    const seconds = Math.max(known, Math.min(known + since, limit));
+    const turns = `${count(this.now?.turns ?? 0)} ${this.now?.turns === 1 ? "turn" : "turns"}`;
+    const tried = last?.charged ? `: ${count(last.charged)} formulas tried in ${turns}, ${count(last.charged / known)} formulas/s` : "";
+    const left = isOn && limit < Infinity ? (seconds < limit ? `, at most ${clock(limit - seconds)} left` : ", and the formulas are judged") : "";
+    parts.progress.textContent = last || isOn ? `${clock(seconds)}${tried}${left}.` : "";
+    parts.meter.hidden = !(isOn && limit < Infinity);
+    if (!parts.meter.hidden) parts.meter.value = seconds / limit;
   }
 
   draw() {
@@ -114,6 +127,7 @@ export class RunView {
     for (const part of this.parts.withFront) part.hidden = !hasFront;
     this.parts.waiting.hidden = hasFront || !target;
     this.history();
+    this.jumps();
     if (!hasFront) return;
     this.formula();
     this.plots();
@@ -123,12 +137,21 @@ export class RunView {
     this.understand.draw();
   }
 
+  // The page is long: a row of buttons goes to its parts.
+  jumps() {
+    for (const [button, section] of this.parts.places) button.hidden = section.hidden;
+    this.parts.jumps.hidden = this.parts.places.every(([button]) => button.hidden);
+  }
+
   formula() {
     const { formula, index } = this.chosen;
     const target = this.now;
-    const size = formula.complexity <= 15 ? "large" : formula.complexity <= 40 ? "middle" : "small";
-    this.parts.formula.className = `formula ${size} scroll`;
-    this.parts.formula.replaceChildren(math(formula.mathml));
+    const holder = this.parts.formula;
+    holder.replaceChildren(math(formula.mathml));
+    for (const size of ["large", "middle", "small"]) { // the largest that fits
+      holder.className = `formula ${size} scroll`;
+      if (holder.scrollWidth <= holder.clientWidth) break;
+    }
     const unit = target.unit;
     const tiles = [
       ["RMSE", number(formula.rmse), unit], ["R²", r2(formula.r2), ""], ["largest error", number(formula.largest), unit],
@@ -245,9 +268,10 @@ export class RunView {
     this.parts.slider.value = at;
     const moment = moments[at];
     const who = moment.found_by ? `, found by ${moment.found_by}` : "";
-    const text = `${clock(moment.seconds)}, ${count(moment.charged)} formulas: ${moment.formula} (loss ${number(moment.loss)}${who})`;
-    this.parts.moment.textContent = text;
+    const about = `${clock(moment.seconds)}, ${count(moment.charged)} formulas tried, loss ${number(moment.loss)}${who}`;
+    const text = `${about}: ${moment.formula}`;
     const typeset = this.now.typeset[moment.formula];
+    this.parts.moment.textContent = typeset ? `${about}:` : text;
     this.parts.then.replaceChildren(...(typeset ? [math(typeset)] : []));
     this.parts.look.hidden = FROZEN !== null;
     this.parts.look.onclick = () => this.explore.fit(moment.formula);
@@ -276,11 +300,6 @@ function key(name, colour) {
   return el("span", { class: `key ${colour}` }, name);
 }
 
-function r2(value) {
-  if (value === null) return "–";
-  return value > 0.9999 && value < 1 ? `1 − ${number(1 - value, 2)}` : number(value, 5);
-}
-
 function extremes(values) {
   const known = values.filter(Number.isFinite);
   return [known.reduce((one, other) => Math.min(one, other), Infinity), known.reduce((one, other) => Math.max(one, other), -Infinity)];
@@ -297,7 +316,7 @@ function frame(view) {
     tree: figure("The formula as a tree"), table: el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "The front as a table" }),
     formats: el("div", { class: "row" }), code: el("code", {}), moment: el("p", { class: "note" }),
     then: el("div", { class: "then scroll", tabindex: 0, role: "group", "aria-label": "The formula that was selected then" }), look: el("button", {}, "Look at this formula"),
-    losses: figure("The loss of the selected formula, and the part that found it"), keys: el("p", { class: "row" }), tracks: el("p", { class: "row" }),
+    losses: figure("The loss of the selected formula, and the part that found it"), keys: el("p", { class: "keys" }), tracks: el("p", { class: "keys" }),
     sampled: figure("Reward of the policy's samples"), evolved: figure("Reward after evolution"), entropy: figure("Entropy of the policy"),
     column: el("select", { "aria-label": "Column for the residuals", onchange: async (event) => {
       view.column = Number(event.target.value);
@@ -310,7 +329,7 @@ function frame(view) {
       view.history();
     } }),
     targets: el("select", { onchange: (event) => { view.target = Number(event.target.value); view.own = view.chosen = view.column = null; view.explore.tried = []; view.refresh(); } }),
-    waiting: el("p", { class: "note" }, "The first front is written after some seconds."),
+    waiting: el("p", { class: "note" }, "The first formulas come as soon as the table is prepared."),
   };
   parts.residuals = figure("Residuals against ", parts.column);
   parts.which = el("label", { hidden: true }, "Target ", parts.targets);
@@ -333,12 +352,22 @@ function frame(view) {
   const table = el("section", {}, el("h2", {}, "The front"), parts.table);
   const use = el("section", {}, el("h2", {}, "Use the formula"), parts.formats, el("pre", { tabindex: 0 }, parts.code),
     el("p", { class: "row" }, el("button", { onclick: copy }, "Copy"), download("report", "Report"), download("front", "Front as CSV"), download("config", "Settings")));
-  parts.learnt = el("div", {}, el("h3", {}, "What the searches learnt"), parts.tracks, el("div", { class: "pictures" }, parts.sampled.whole, parts.evolved.whole, parts.entropy.whole));
+  parts.learnt = el("div", {}, el("h3", {}, "What the searches learnt"), parts.tracks, el("div", { class: "pictures three" }, parts.sampled.whole, parts.evolved.whole, parts.entropy.whole));
   parts.watch = el("section", {}, el("h2", {}, "The search"), parts.losses.whole, parts.keys, parts.slider, parts.moment, parts.then, el("p", {}, parts.look), parts.learnt);
   const head = el("header", { class: "head" }, el("div", {}, parts.title, el("p", { class: "row" }, parts.state, parts.progress), parts.meter, parts.problem),
     el("div", { class: "row" }, parts.which, parts.pause, parts.stop, parts.resume, parts.more));
   for (const part of FROZEN ? [parts.pause, parts.stop, parts.resume, parts.more] : []) part.remove();
+  const goTo = (section) => {
+    section.scrollIntoView();
+    section.querySelector("h2").focus({ preventScroll: true });
+  };
+  parts.places = [figures, table, parts.watch, view.understand.whole, view.explore.whole, use].map((section) => {
+    const title = section.querySelector("h2");
+    title.tabIndex = -1;
+    return [el("button", { class: "plain", onclick: () => goTo(section) }, title.textContent), section];
+  });
+  parts.jumps = el("nav", { class: "row jumps", "aria-label": "Parts of the page" }, parts.places.map(([button]) => button));
   parts.withFront = [chosen, figures, table, view.understand.whole, view.explore.whole, use];
-  parts.all = [head, parts.waiting, chosen, figures, table, parts.watch, view.understand.whole, view.explore.whole, use];
+  parts.all = [head, parts.waiting, parts.jumps, chosen, figures, table, parts.watch, view.understand.whole, view.explore.whole, use];
   return parts;
 }

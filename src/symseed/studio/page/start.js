@@ -6,7 +6,15 @@ import { bars } from "./plots.js";
 export async function startParts() {
   const about = await ask("/api/about");
   const rest = el("div", {});
-  const take = (table) => { if (table) { say(""); rest.replaceChildren(...chosen(table, about)); } };
+  const take = (table) => {
+    if (!table) return;
+    say("");
+    for (const [name, button] of shipped) button.setAttribute("aria-pressed", String(name === table.source));
+    rest.replaceChildren(...chosen(table, about));
+    const [section] = rest.children;
+    section.focus({ preventScroll: true });
+    if (rest.querySelector(".main").getBoundingClientRect().bottom > window.innerHeight) section.scrollIntoView();
+  };
   const upload = (file) => attempt(async () => {
     say(`Reading ${file.name} …`);
     take(await send(`/api/tables/upload?name=${encodeURIComponent(file.name)}`, file));
@@ -15,18 +23,14 @@ export async function startParts() {
   const zone = el(
     "label", { class: "zone", for: "file" }, el("b", {}, "Drop a table here, or choose a file"),
     el("span", {}, "CSV in any dialect, Excel, Parquet, Feather or JSON"), file);
-  zone.addEventListener("dragover", (event) => { event.preventDefault(); zone.classList.add("over"); });
-  zone.addEventListener("dragleave", () => zone.classList.remove("over"));
-  zone.addEventListener("drop", (event) => {
-    event.preventDefault();
-    zone.classList.remove("over");
-    if (event.dataTransfer.files[0]) upload(event.dataTransfer.files[0]);
-  });
-  const shipped = about.tables.map((name) =>
-    el("button", { class: "plain", onclick: () => attempt(async () => take(await send("/api/tables/shipped", { name }))) }, name));
+  zone.addEventListener("dragover", () => zone.classList.add("over"));
+  for (const end of ["dragleave", "drop"]) zone.addEventListener(end, () => zone.classList.remove("over")); // the page takes the file
+  const shipped = about.tables.map((name) => [
+    name, el("button", { class: "plain", "aria-pressed": false, onclick: () => attempt(async () => take(await send("/api/tables/shipped", { name }))) }, name),
+  ]);
   return [
     el("header", { class: "head" }, el("h1", {}, "A new search")),
-    el("section", {}, el("h2", {}, "The table"), zone, el("h3", {}, "Tables that ship with symseed"), el("div", { class: "row" }, shipped)), rest,
+    el("section", {}, el("h2", {}, "The table"), zone, el("h3", {}, "Tables that ship with symseed"), el("div", { class: "row" }, shipped.map(([, button]) => button))), rest,
   ];
 }
 
@@ -42,17 +46,18 @@ function chosen(table, about) {
       }
       state.target = place;
       state.inputs.delete(place);
-      for (const [other, check] of checks) check.disabled = other === place || !table.columns[other].is_number;
+      for (const [other, check] of checks) check.disabled = other === place || !(table.columns[other].is_number || table.columns[other].is_text);
       checks.get(place).checked = false;
     };
     const toggle = (event) => (event.target.checked ? state.inputs.add(place) : state.inputs.delete(place));
-    const check = el("input", { type: "checkbox", checked: state.inputs.has(place), disabled: !column.is_number || place === state.target, "aria-label": `${column.name} as an input`, onchange: toggle });
+    const check = el("input", { type: "checkbox", checked: state.inputs.has(place), disabled: !(column.is_number || column.is_text) || place === state.target, "aria-label": `${column.name} as an input`, onchange: toggle });
     checks.set(place, check);
     const unit = el("input", { type: "text", size: 6, maxlength: 40, "aria-label": `Unit of ${column.name}`, placeholder: "unit", onchange: (event) => state.units.set(place, event.target.value) });
     return el("tr", {},
       el("td", {}, column.name),
       el("td", {}, el("input", { type: "radio", name: "target", checked: place === state.target, disabled: !column.is_number, "aria-label": `${column.name} as the target`, onchange: pickTarget })),
-      el("td", {}, check), el("td", {}, column.bars ? bars(column.bars, column.name) : ""), el("td", {}, column.is_number ? unit : ""), el("td", {}, column.words));
+      el("td", {}, check), el("td", {}, column.bars ? bars(column.bars, column.name) : ""), el("td", {}, column.is_number ? unit : ""),
+      el("td", { class: column.is_odd ? "odd" : null }, column.words + (column.is_text ? "; as an input, categories" : "")));
   };
   const names = ["column", "target", "input", "values", "unit", "what it holds"];
   const head = el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col" }, name))));
@@ -67,7 +72,7 @@ function chosen(table, about) {
     (event.target.checked ? state.operators.add(name) : state.operators.delete(name)) }), ` ${name}`));
   const button = el("button", { class: "main", onclick: () => start(table, state, [Number(seconds.value), formulas.value ? Number(formulas.value) : null], button) }, "Start");
   return [
-    el("section", {}, el("h2", {}, `${table.source}: ${table.rows.toLocaleString("en")} rows`),
+    el("section", { tabindex: -1 }, el("h2", {}, `${table.source}: ${table.rows.toLocaleString("en")} rows`),
       table.facts.length ? el("p", {}, `${table.facts.join("; ")}.`) : null, table.notes.map((note) => el("p", { class: "note" }, note)),
       el("p", { class: "row start" }, button, el("label", { for: "seconds" }, "for at most"), seconds, " seconds ", el("label", { for: "formulas" }, "and at most"), formulas, " formulas"),
       el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "The columns" }, columns),

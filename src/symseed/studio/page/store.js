@@ -54,6 +54,7 @@ export class StoreView {
       onerror: async () => {
         const answer = await fetch(path);
         whole.replaceChildren(el("figcaption", {}, text), el("p", { class: "note" }, (await answer.text()).slice(0, 500)));
+        whole.parentNode?.append(whole); // behind those that can be drawn
       },
     }));
     return whole;
