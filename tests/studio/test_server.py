@@ -540,9 +540,36 @@ def test_a_table_is_shown_with_the_readers_remarks_and_its_values(client: TestCl
     assert columns["a"]["bars"]["low"] == 1.5
     assert sum(columns["a"]["bars"]["counts"]) == 3
     assert columns["b"]["words"] == "numbers; 1 gap"
+    assert [name for name, column in columns.items() if column["is_odd"]] == ["b"]
     assert [name for name, column in columns.items() if column["is_input"]] == ["a", "b"]
     assert not columns["word"]["is_number"]
     assert table["columns"][table["target"]]["name"] == "b"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["t.csv", "t.tsv", "t.txt", "utf16.csv", "latin.csv", "t.xlsx", "t.parquet", "t.feather", "t.json", "t.jsonl"],
+)
+def test_every_kind_of_table_that_fit_reads_is_read(client: TestClient, tmp_path: Path, name: str) -> None:
+    frame = pd.DataFrame({"größe": [1.5, 2.5, 4.0], "y": [2.0, 3.5, 7.25]})
+    writes: dict[str, Callable[[Path], Any]] = {
+        "t.csv": lambda path: frame.to_csv(path, index=False),
+        "t.tsv": lambda path: frame.to_csv(path, index=False, sep="\t"),
+        "t.txt": lambda path: path.write_text(frame.to_string(index=False), encoding="utf-8"),
+        "utf16.csv": lambda path: frame.to_csv(path, index=False, sep=";", decimal=",", encoding="utf-16"),
+        "latin.csv": lambda path: frame.to_csv(path, index=False, encoding="latin-1"),
+        "t.xlsx": lambda path: frame.to_excel(path, index=False),
+        "t.parquet": frame.to_parquet,
+        "t.feather": frame.to_feather,
+        "t.json": lambda path: frame.to_json(path, orient="records"),
+        "t.jsonl": lambda path: frame.to_json(path, orient="records", lines=True),
+    }
+    writes[name](tmp_path / name)
+    table = given(client, (tmp_path / name).read_bytes(), name).json()
+    assert [(column["name"], column["is_input"]) for column in table["columns"]] == [("größe", True), ("y", True)]
+    assert table["target"] == 1
+    assert [float(cell) for cell in table["columns"][1]["cells"]] == frame["y"].tolist()
+    assert [column["bars"]["high"] for column in table["columns"]] == [4.0, 7.25]
 
 
 def test_a_table_that_ships_is_taken_by_name_and_nothing_else_is(client: TestClient) -> None:
@@ -670,6 +697,19 @@ def test_a_search_is_started_stopped_resumed_and_found_by_another_server(
         assert again.get(path).json()["state"] == "searching"
         again.post(f"{path}/stop")
         until(lambda: again.get(path).json()["state"] == "interrupted")
+
+
+def test_a_column_of_text_can_be_an_input_as_categories(client: TestClient, studio: Studio) -> None:
+    lines = "".join(f"{x},{kind},{2 * x + shift}\n" for x in range(1, 9) for kind, shift in (("a", 0), ("b", 5)))
+    table = given(client, f"x,kind,y\n{lines}".encode()).json()
+    assert [column["is_text"] for column in table["columns"]] == [False, True, False]
+    order = {"table": table["id"], "target": 2, "inputs": [0, 1], "seconds": 600, "formulas": 2_000}
+    search = client.post("/api/searches", json=order).json()["search"]
+    studio.searches._started[search].process.wait(60)
+    run = client.get(f"/api/searches/{search}").json()["run"]
+    names = [column["name"] for column in client.get(f"/api/runs/{run}").json()["columns"]]
+    assert names[0] == "x"
+    assert any("kind" in name for name in names[1:])
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
