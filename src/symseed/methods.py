@@ -13,6 +13,7 @@ from symseed.assembly import AssemblySettings
 from symseed.completion.completer import CompletionSettings
 from symseed.errors import SettingsError, did_you_mean
 from symseed.language.library import Library
+from symseed.network import NetworkSettings
 from symseed.portfolio.settings import PortfolioSettings
 from symseed.portfolio.track import Track
 from symseed.search.budget import Budget
@@ -193,6 +194,12 @@ def _beyond() -> list[Method]:
             max_length=100,
             soft_length=SoftLength(10.0, 5.0),
         ),
+        Method(
+            "nggp-pretrained",
+            f"{_GUIDED} whose first samples come from a network that was trained on many formulas and reads the data; "
+            "it needs the file of one.",
+            replace(_NGGP, policy=NetworkSettings()),
+        ),
         *_default(plus),
     ]
 
@@ -269,7 +276,7 @@ def _default(plus: SearchSettings) -> list[Method]:
         first_turn=5,
     )
     tracks = (plain, fitted, ones, replace(ones, is_scaled=True))
-    whole = PortfolioSettings(tracks, structure=StructureSettings())
+    whole = PortfolioSettings(tracks, structure=StructureSettings(), guide=NetworkSettings())
     budget = Budget(20_000_000, 60.0)
     return [
         Method(
@@ -309,7 +316,8 @@ def _without_a_part(whole: PortfolioSettings) -> dict[str, tuple[str, PortfolioS
         "completion": ("semantic completion", replace(whole, tracks=(uncompleted, fitted, *late))),
         "fitted-constants": ("the search with fitted constants", replace(whole, tracks=(plain, *late))),
         "late-tracks": ("the two searches that begin after turn 4", replace(whole, tracks=(plain, fitted))),
-        "policy": ("networks: its searches begin from random formulas", replace(whole, tracks=unguided)),
+        "policy": ("networks: its searches begin from random formulas", replace(whole, tracks=unguided, guide=None)),
+        "network": ("a network that has read many formulas, if there is one", replace(whole, guide=None)),
         "assembly": ("assembly of formulas by linear algebra", replace(whole, assembly=None)),
         "blocks": (
             "polynomials and rational functions in assembly",

@@ -8,6 +8,7 @@ from networks import LIBRARY, SMALL, random_network
 
 from symseed import Budget, Dataset, RegressionTask, SearchSettings, SearchSpace, SettingsError, search
 from symseed.network import NetworkPolicy, NetworkSettings, Reading
+from symseed.network.policy import readable
 from symseed.search import Lesson
 from symseed.search.policy import StatefulPolicy
 
@@ -21,16 +22,38 @@ def policy(**settings: float) -> NetworkPolicy:
     return NetworkPolicy(SPACE, reading, NetworkSettings(**settings), seed=7)  # type: ignore[arg-type]
 
 
-def test_the_first_samples_are_those_of_the_network_then_some() -> None:
-    one = policy(later=0.25, rounds=3)
-    read = [one.reading.sample(one._short, 40, seed=1, step=step)[0] for step in range(4)]
-    drawn = [list(map(str, one.sample(40, seed=1, step=step))) for step in range(4)]
-    assert read[0] is not None
-    assert read[2] is not None
-    assert drawn[0] == list(map(str, read[0]))
-    assert drawn[2][:10] == list(map(str, read[2]))[:10]
-    assert drawn[3] == list(map(str, one.learner.sample(40, seed=1, step=3)))
-    assert all(len(rows) == 40 for rows in drawn)
+def drawn(one: NetworkPolicy, step: int, count: int = 40) -> list[str]:
+    return list(map(str, one.sample(count, seed=1, step=step)))
+
+
+def test_the_network_gives_its_share_of_some_rounds_and_the_lstm_the_rest() -> None:
+    one = policy(first=0.75, later=0.25, every=2, begins=1, rounds=4, has_scale=False)
+    space = readable(SPACE, one.reading.network)
+    read = {step: one.reading.sample(space, count, seed=1, step=step)[0] for step, count in ((1, 30), (3, 10))}
+    lstm = {step: list(map(str, one.learner.sample(40, seed=1, step=step))) for step in range(6)}
+    for step in (0, 2, 4, 5):  # before it begins, between its rounds, and after them
+        assert drawn(one, step) == lstm[step]
+    for step, own in read.items():
+        assert own is not None
+        assert drawn(one, step)[: len(own)] == list(map(str, own))
+        assert len(drawn(one, step)) == 40
+    assert drawn(one, 3)[10:] != lstm[3][10:]  # the LSTM gives as many as are left
+
+
+def test_formulas_are_written_with_a_scale_where_constants_allow_it() -> None:
+    plain, scaled = policy(has_scale=False).sample(60, seed=1, step=0), policy().sample(60, seed=1, step=0)
+    assert (SPACE.violations(scaled) == -1).all()
+    forms = [str(row) for row in plain]
+    found = [str(row) for row in scaled]
+    is_scaled = [one != other for one, other in zip(forms, found, strict=True)]
+    assert sum(is_scaled) > 30
+    for row in np.flatnonzero(is_scaled):
+        ids = scaled.row(int(row)).ids
+        assert [LIBRARY[place].name for place in ids[:4]] == ["add", "const", "mul", "const"]
+        assert ids[4:] == plain.row(int(row)).ids
+    without = SearchSpace(LIBRARY.without_constants(), 4, 20)
+    own = NetworkPolicy(without, policy().reading, seed=7).sample(60, seed=1, step=0)
+    assert (without.violations(own) == -1).all()
 
 
 def test_samples_are_legal() -> None:
@@ -66,7 +89,9 @@ def test_a_search_works_with_it_and_repeats_itself() -> None:
     assert one.reward > 0.9
 
 
-@pytest.mark.parametrize("settings", [{"first": 1.5}, {"later": -0.1}, {"rounds": -1}, {"temperature": 0.0}])
+@pytest.mark.parametrize(
+    "settings", [{"first": 1.5}, {"later": -0.1}, {"every": 0}, {"begins": -1}, {"rounds": -1}, {"temperature": 0.0}]
+)
 def test_settings_out_of_range_are_refused(settings: dict[str, float]) -> None:
     with pytest.raises(SettingsError, match=next(iter(settings))):
         NetworkSettings(**settings)  # type: ignore[arg-type]

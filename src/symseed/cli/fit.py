@@ -46,7 +46,19 @@ from symseed.tables.options import TableOptions
     help="Column with the standard errors of the target, or of COLUMN: target or input; may be repeated.",
 )
 @options.settings(
-    "time", "ops", "seed", "test", "method", "maxsize", "template", "loss", "noise", "jobs", "islands", "scheduler"
+    "time",
+    "ops",
+    "seed",
+    "test",
+    "method",
+    "maxsize",
+    "template",
+    "loss",
+    "noise",
+    "network",
+    "jobs",
+    "islands",
+    "scheduler",
 )
 @click.option(
     "--unit",
@@ -135,7 +147,7 @@ def fit(
     ),
 )
 @options.run
-@options.settings("time", "jobs", "scheduler")
+@options.settings("time", "jobs", "scheduler", "network")
 @options.changes
 @options.as_json
 def resume(run: str, changes: tuple[str, ...], as_json: bool, **typed: str | None) -> None:

@@ -125,6 +125,13 @@ OPTIONS: Mapping[str, SettingOption] = {
         _option(
             "noise", "noise", "NAME", "Noise of the target: auto, additive, relative, floor or robust.  [default: auto]"
         ),
+        SettingOption(
+            "network",
+            ("network",),
+            "FILE",
+            "Network that reads the data and seeds the search: a file, or none.  [default: auto, the one that ships]",
+            lambda text: {"network": None if text == "none" else text},
+        ),
         _option("jobs", "n_jobs", "NUMBER", "Threads; -1 for all cores.  [default: all, if there is work for them]"),
         _option(
             "islands", "islands", "NUMBER", "Searches beside each other, which exchange formulas; one process each."

@@ -36,6 +36,9 @@ from symseed.version import version
 _MOST_RESAMPLED = 2_000
 """Most rows for which a report says what other samples would give, a bound on time: chosen by hand."""
 
+_MOST_THOUGHT = 3
+"""Most forms of the network's that a terminal shows: chosen by hand."""
+
 
 def show(folder: Path, index: int | None, format_: str | None, *, as_json: bool) -> None:
     """Print the front of a run, or one formula of it."""
@@ -82,6 +85,7 @@ def report(folder: Path, output: str | None) -> None:
             units=data.units_of(place),
             table=data.table,
             structure=[str(finding) for finding in opened.log.structure(place)[:1]],
+            prior=opened.log.prior(place),
             settings=settings_text.to_values(opened.settings),
             reason=front.reason.value,
             seed=opened.seed,
@@ -201,6 +205,7 @@ def print_fronts(model: SymbolicRegressor, data: RunData, *, as_json: bool) -> N
     rule = model.model_selection
     selected = model.selected_features_ if data.is_multiple else [model.selected_features_]
     structures = model.structure_ if data.is_multiple else [model.structure_]
+    priors = model.prior_ if data.is_multiple else [model.prior_]
     if as_json:
         parts = model.parts() if data.is_multiple else [model.parts()]
         records = [
@@ -209,9 +214,10 @@ def print_fronts(model: SymbolicRegressor, data: RunData, *, as_json: bool) -> N
                 "columns": names,
                 **({"parts": own} if own else {}),
                 **({"structure": [asdict(finding) for finding in structure]} if structure else {}),
+                **({"prior": [asdict(guess) for guess in prior]} if prior else {}),
             }
-            for target, front, names, own, structure in zip(
-                data.targets, model.fronts, selected, parts, structures, strict=True
+            for target, front, names, own, structure, prior in zip(
+                data.targets, model.fronts, selected, parts, structures, priors, strict=True
             )
         ]
         table = {} if data.table is None else {"table": data.table.values()}
@@ -219,8 +225,8 @@ def print_fronts(model: SymbolicRegressor, data: RunData, *, as_json: bool) -> N
         return
     width = shutil.get_terminal_size().columns if next_step.is_terminal() else None
     remarks = model.remarks_ if data.is_multiple else [model.remarks_]
-    for target, front, names, own, structure in zip(
-        data.targets, model.fronts, selected, remarks, structures, strict=True
+    for target, front, names, own, structure, prior in zip(
+        data.targets, model.fronts, selected, remarks, structures, priors, strict=True
     ):
         click.echo(for_terminal(front.text(rule, width)))
         formula = f"{target} = {front.equations[front.choice(rule)]}"
@@ -234,6 +240,9 @@ def print_fronts(model: SymbolicRegressor, data: RunData, *, as_json: bool) -> N
             click.echo(for_terminal("\n".join(front_text.wrapped(remark, width))))
         for finding in structure[:1]:
             click.echo(for_terminal("\n".join(front_text.wrapped(f"By evidence, {finding}.", width))))
+        if prior:
+            thought = f"Before any search, the network thought of {', '.join(map(str, prior[:_MOST_THOUGHT]))}."
+            click.echo(for_terminal("\n".join(front_text.wrapped(thought, width))))
         if len(names) < len(data.names):
             click.echo(for_terminal(f"The search used {len(names)} of {len(data.names)} columns: {listed(names)}."))
     for parts in model.parts() if data.is_multiple else [model.parts()]:

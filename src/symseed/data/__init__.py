@@ -6,6 +6,7 @@ from symseed.data.backend import Backend
 from symseed.data.dataset import Dataset
 from symseed.data.effective import InputErrors
 from symseed.data.losses import Loss
+from symseed.data.magnitudes import Magnitudes
 from symseed.data.noise import ADDITIVE, Noise, NoiseKind
 
-__all__ = ["ADDITIVE", "Backend", "Dataset", "InputErrors", "Loss", "Noise", "NoiseKind"]
+__all__ = ["ADDITIVE", "Backend", "Dataset", "InputErrors", "Loss", "Magnitudes", "Noise", "NoiseKind"]

@@ -5,6 +5,8 @@ Nothing in the file is code: arrays are read with their shapes and numbers check
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field
@@ -24,6 +26,8 @@ from symseed.language.tokens import OPERATORS, Token, TokenKind
 
 _MOST_BYTES = 2**28
 """Largest file that is read: far above the usual size, chosen by hand."""
+SHIPPED = "network.safetensors"
+"""The file in this folder that ships, once there is one."""
 _SHAPE, _TOKENS, _TRAINING = "shape", "tokens", "training"
 """Names of the arrays that are no parameters: numbers, and two texts as bytes."""
 
@@ -59,7 +63,7 @@ class Shape:
         )
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Network:
     """A trained network."""
 
@@ -100,6 +104,23 @@ class Network:
             raise DataError("The network has parameters that are not finite.")
         native.assign(flat)
         object.__setattr__(self, "native", native)
+
+    @staticmethod
+    def shipped() -> Network | None:
+        """Return the network that ships with symseed; None: none does."""
+        return _shipped()
+
+    @functools.cached_property
+    def checksum(self) -> str:
+        """A hash of all that decides what the network gives."""
+        digest = hashlib.sha256(repr((astuple(self.shape), self.tokens)).encode())
+        for name, _, _ in self.native.blocks():
+            digest.update(np.ascontiguousarray(self.parameters[name], dtype="<f4").tobytes())
+        return digest.hexdigest()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle without the native network, for workers."""
+        return Network, (self.shape, self.tokens, dict(self.parameters), self.training)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Network:
@@ -153,6 +174,12 @@ class Network:
             return symbols.get(token.name, -1) if token.kind is TokenKind.OPERATOR else -1
 
         return np.array([of(token) for token in library.tokens], dtype=np.int32)
+
+
+@functools.cache
+def _shipped() -> Network | None:
+    path = Path(__file__).with_name(SHIPPED)
+    return Network.load(path) if path.exists() else None
 
 
 _KNOWN = frozenset({*OPERATORS, CONSTANT})

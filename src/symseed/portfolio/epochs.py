@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from symseed.data import Dataset
-from symseed.data.magnitudes import Magnitudes
+from symseed.data import Dataset, Magnitudes
 from symseed.language import Library, Row, Writer
+from symseed.network import Guess
 from symseed.portfolio.exchange import IslandSettings, Migrant, best, received
 from symseed.portfolio.pool import judged
 from symseed.portfolio.portfolio import Portfolio
@@ -108,6 +108,8 @@ class IslandEpoch:
     """How that formula came about."""
     learning: tuple[TrackLearning, ...]
     structure: Structure | None
+    prior: tuple[Guess, ...] = ()
+    """What a network thought of the data before the searches, if it was asked in this epoch."""
 
 
 _live: dict[tuple[str, int], tuple[int, Portfolio]] = {}
@@ -140,7 +142,8 @@ def next_epoch(problem: IslandProblem, task: EpochTask) -> IslandEpoch:
     # Lineages would be most of what a worker sends; those of the formulas it selects are enough.
     tracks = tuple(replace(track, lineages=()) for track in state.tracks)
     island = IslandState(problem.places(task.place), replace(state, tracks=tracks), reason)
-    return IslandEpoch(island, migrants_of(problem, state), found_by, lineage, learning, portfolio.reduced.structure)
+    structure, prior = portfolio.reduced.structure, portfolio.tracks.common.record.prior
+    return IslandEpoch(island, migrants_of(problem, state), found_by, lineage, learning, structure, prior)
 
 
 def migrants_of(problem: IslandProblem, state: PortfolioState) -> tuple[Migrant, ...]:

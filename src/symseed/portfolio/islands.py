@@ -12,6 +12,7 @@ from concurrent.futures import Executor
 from dataclasses import replace
 
 from symseed.language import Expression, Row
+from symseed.network import Guess
 from symseed.portfolio.epochs import Flow, IslandEpoch, IslandProblem, remembered
 from symseed.portfolio.pool import Formula
 from symseed.portfolio.portfolio import FURTHER, MOST_RESERVE, RESERVE, Portfolio
@@ -135,6 +136,11 @@ class Islands:
     def structure(self) -> Structure | None:
         """What evidence says of the structure of the data, as the first island has it; None until it is sought."""
         return self._now[0].structure if self._now else None
+
+    @property
+    def prior(self) -> tuple[Guess, ...]:
+        """What a network thought of the data before the searches, as the first island has it."""
+        return self._now[0].prior if self._now else ()
 
     def gather(self) -> list[Row]:
         """Return nothing: what an island finds is taken in at the end of its epoch."""

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from symseed.assembly import Assembler, fitted, mean, relevance
-from symseed.data import Dataset
-from symseed.data.magnitudes import Magnitudes
+from symseed.data import Dataset, Magnitudes
 from symseed.language import Expression, Library, Row, Writer
+from symseed.portfolio.asked import ask, guide_of, is_wide
 from symseed.portfolio.intake import Intake, IntakeSettings
 from symseed.portfolio.pool import Formula, best_of_each_size, check_target
 from symseed.portfolio.progress import Activity, Stage, Turn, announcer
@@ -72,16 +72,18 @@ class Portfolio:
         self._timer = Timer(budget, before=0.0 if begin is None else begin.seconds)
         self.begins = announcer(tell, self._timer, lambda: self._charged)
         """Announces the next activity."""
-        # The most relevant variables come first, because assembly considers only a limited number.
-        order = np.argsort(-relevance(dataset), kind="stable")
+        order = np.argsort(-relevance(dataset), kind="stable")  # for assembly, which considers a limited number
         whole = Writer(library.with_constant())
+        writer = whole.of_columns([int(column) for column in order if column in whole.columns])
+        sample = dataset.sampled(settings.samples, seed)
         context = TrackContext(
             library=library,
-            writer=whole.of_columns([int(column) for column in order if column in whole.columns]),
-            sample=dataset.sampled(settings.samples, seed),
+            writer=writer,
+            sample=sample,
             constraints=settings.constraints,
             timer=self._timer.limited(budget.less(RESERVE, MOST_RESERVE)),
             threads=threads,
+            guide=guide_of(settings, writer, sample, lambda: self.reduced.columns, seed=seed),
         )
         states = None if begin is None else begin.tracks
         self.tracks = Tracks(settings.possible_tracks(library), context, seed=seed, begin=states)
@@ -209,15 +211,26 @@ class Portfolio:
                 self._intake.take(self.tracks.common.record.found(made, Part.ASSEMBLY))
             return
         self.tracks.common.record.begin()
+        guide = self.tracks.common.guide if index == 1 else None
+        wide = is_wide(self._writer)  # structure, which takes a second or more, says which columns are read
+        if guide is not None and guide.is_early and not wide:
+            self._ask()
         if index == self._structured:
             self.begins(Stage.ASSEMBLING)
             self.reduced.start(())
-        self._reduce()
-        for track in self.tracks:
+        if guide is not None and guide.is_early and wide:
+            self._ask()
+        if guide is None or self._is_over() is None:
+            self.begins(Stage.SEARCHING)
+            reduced = self.reduced.turn(self._charged - self.reduced.counts.charged)
+            self._intake.take(self.tracks.common.record.found(reduced, Part.STRUCTURE))
+        for place, track in enumerate(self.tracks):
             if self._is_over() is not None:
                 break
             self.begins(Stage.SEARCHING)
             self._intake.take(track.turn(index, self._is_spent))
+            if guide is not None and not guide.is_early and place == 0 and self._is_over() is None:
+                self._ask()
         is_over = self._is_over() is not None
         if is_over or index % self._settings.every == 0:
             found = self.gather()
@@ -227,11 +240,15 @@ class Portfolio:
         if index == self._settings.enlarged and self._is_over() is None:
             self._enlarge()
 
-    def _reduce(self) -> None:
-        """Give the search of a reduced problem a turn."""
+    def _ask(self) -> None:
+        """Take in what the network draws that has read the data."""
         self.begins(Stage.SEARCHING)
-        own = self.reduced.counts.charged
-        self._intake.take(self.tracks.common.record.found(self.reduced.turn(self._charged - own), Part.STRUCTURE))
+        common = self.tracks.common
+        assert common.guide is not None, "there is a network"
+        asked = ask(common.guide, self._settings, common.writer, common.sample, common.timer.is_late)
+        common.record.prior = asked.guesses
+        self._intake.charged += asked.charged
+        self._intake.take(common.record.found(asked.rows, Part.NETWORK))
 
     def _go_on(self, begin: PortfolioState) -> None:
         """Take in the formulas of a state."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from symseed.language import Expression, Library, Row
+from symseed.network import Guess
 from symseed.portfolio.progress import TrackLearning
 from symseed.search import Learning, Part
 from symseed.search.lineage import Ancestor, Change, Lineage
@@ -15,6 +16,7 @@ _CHANGES = {
     Part.KNOWN: Change.GIVEN,
     Part.MEAN: Change.MEAN,
     Part.STRUCTURE: Change.REDUCED,
+    Part.NETWORK: Change.READ,
 }
 """How the parts outside the searches make formulas."""
 _MOST_DONORS = 4
@@ -29,6 +31,8 @@ class TurnRecord:
         self._lineages: dict[Row, tuple[Lineage, tuple[tuple[Change, Row], ...]]] = {}
         self._donors: list[Row] = []
         self._learning: list[TrackLearning] = []
+        self.prior: tuple[Guess, ...] = ()
+        """What a network thought of the data before the searches; empty if none was asked. It outlasts the turn."""
 
     def begin(self) -> None:
         """Begin a turn."""

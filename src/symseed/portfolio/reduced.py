@@ -12,10 +12,10 @@ from typing import Protocol
 
 import numpy as np
 
-from symseed.data import Dataset
-from symseed.data.magnitudes import Magnitudes
+from symseed.data import Dataset, Magnitudes
 from symseed.errors import DataError
 from symseed.language import Library, Row, Writer
+from symseed.language.tokens import TokenKind
 from symseed.portfolio.pool import Formula, check_target
 from symseed.portfolio.progress import Turn
 from symseed.portfolio.settings import PortfolioSettings
@@ -178,6 +178,17 @@ class ReducedSearch:
             if not search.is_over and search.turn(charged + before):
                 found += self._restored([search], _TAKEN)
         return found
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The columns of the data on which the target depends by evidence; empty if that is not known."""
+        if self.structure is None or not self.structure.candidates:
+            return ()
+        reduction, library = self.structure.candidates[0].reduction, self._context.writer.library
+        parts = [column.row for column in reduction.columns]
+        parts += [step.part for step in reduction.steps if step.part is not None]
+        tokens = [library[place] for part in parts for place in part.ids]
+        return tuple(sorted({token.column for token in tokens if token.kind is TokenKind.VARIABLE}))
 
     def rows(self, count: int) -> list[Row]:
         """Return the best formulas so far, those of the shortest description, as the portfolio writes them."""

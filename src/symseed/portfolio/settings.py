@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from symseed.assembly import AssemblySettings
 from symseed.errors import SettingsError, check_at_least, check_between
 from symseed.language import Library, Writer
+from symseed.network import Network, NetworkSettings
 from symseed.portfolio.exchange import IslandSettings
 from symseed.portfolio.track import Track
 from symseed.search import changes as named
@@ -25,12 +27,16 @@ class PortfolioSettings:
     """None: no assembly, searches only."""
     structure: StructureSettings | None = None
     """None: the data are not reduced to fewer columns first."""
+    guide: NetworkSettings | None = None
+    """How a network that reads the data seeds the pool and the searches, if there is one; None: none does."""
+    guided: int = 500
+    """Formulas that the network draws for the pool."""
     structured: int = 1
     """Turn in which the structure of the data is found, before its searches; data that need no search are solved."""
     structured_few: int = 3
     """The same for data of fewer columns than `many_columns`: most of them need no more than the turns before."""
     many_columns: int = 4
-    """Columns from which structure is found early."""
+    """Columns from which structure is found early, and the network is asked before the searches."""
     every: int = 2
     """Number of turns between two intakes of the formulas that the searches found.
 
@@ -60,6 +66,7 @@ class PortfolioSettings:
         if not self.tracks:
             raise SettingsError("A portfolio needs at least one track, but there is none.")
         for name in (
+            "guided",
             "structured",
             "structured_few",
             "many_columns",
@@ -88,6 +95,40 @@ class PortfolioSettings:
         """Return these settings with formulas of at most `longest` tokens."""
         tracks = tuple(replace(track, max_length=min(track.max_length, longest)) for track in self.tracks)
         return replace(self, tracks=tracks)
+
+    def with_network(self, given: Network | str | os.PathLike[str] | None) -> PortfolioSettings:
+        """Return these settings with a network, with that of a file, or without any.
+
+        Raises:
+            DataError: if the file cannot be read, or is not that of a network.
+        """
+        network = given if given is None or isinstance(given, Network) else Network.load(given)
+
+        def own(track: Track) -> Track:
+            policy = track.settings.policy
+            if not isinstance(policy, NetworkSettings):
+                return track
+            return replace(track, settings=replace(track.settings, policy=replace(policy, network=network)))
+
+        guide = None if self.guide is None or network is None else replace(self.guide, network=network)
+        return replace(self, guide=guide, tracks=tuple(map(own, self.tracks)))
+
+    @property
+    def network(self) -> Network | None:
+        """The network that reads the data; None: none does."""
+        used = [self.guide, *self._policies]
+        return next((settings.available for settings in used if settings is not None), None)
+
+    @property
+    def lacks_network(self) -> bool:
+        """Whether a search needs a network, and there is none."""
+        return any(settings.available is None for settings in self._policies)
+
+    @property
+    def _policies(self) -> list[NetworkSettings]:
+        """The settings of searches whose policy is a network."""
+        policies = [track.settings.policy for track in self.tracks]
+        return [policy for policy in policies if isinstance(policy, NetworkSettings)]
 
     def with_search_settings(self, changes: Mapping[str, Any]) -> PortfolioSettings:
         """Return these settings with other settings of every search, by dotted names (`search/changes.py`).

@@ -12,6 +12,7 @@ from symseed.data import Dataset
 from symseed.errors import check_at_least
 from symseed.language import Library, Population, Row, Writer
 from symseed.language.tokens import literal
+from symseed.network import Guide
 from symseed.portfolio.pool import SOLVED_NMSE, Formula, judged
 from symseed.portfolio.record import TurnRecord
 from symseed.scoring import Metric, RegressionSettings, RegressionTask, Scored, best_scaling
@@ -26,10 +27,11 @@ from symseed.search import (
     Snapshot,
     Step,
     StopReason,
+    Stream,
     Timer,
+    derived,
 )
 from symseed.search.elite import Front
-from symseed.search.streams import Stream, derived
 from symseed.space import Constraint, SearchSpace, SoftLength
 
 
@@ -116,6 +118,8 @@ class TrackContext:
     """Number of threads that score."""
     record: TurnRecord = field(default_factory=TurnRecord)
     """Records the turn under way."""
+    guide: Guide | None = None
+    """The network that reads the data; None: none does."""
 
     @property
     def seconds_left(self) -> float | None:
@@ -143,7 +147,7 @@ class TrackRun:
         self._search = Search(
             space,
             task,
-            track.settings,
+            self._guided(track, common.guide),
             seed=seed,
             budget=replace(common.timer.budget, seconds=None if left is None else before + left),
             watch=self._keep,
@@ -151,6 +155,13 @@ class TrackRun:
         )
         self._steps = iter(self._search)
         self._last: Step | None = None
+
+    def _guided(self, track: Track, guide: Guide | None) -> SearchSettings:
+        """The settings of the search, with a network if one reads the data."""
+        if guide is None:
+            return track.settings
+        waits = self._place == 0 and not guide.is_early
+        return guide.guided(track.settings, is_scaled=track.is_scaled, begins=track.rounds if waits else 0)
 
     def _keep(self, scored: Scored, part: Part) -> None:
         self._front.add(scored, part, self._search.learner.lineage)

@@ -19,6 +19,7 @@ from safetensors.numpy import load, save
 from symseed import files
 from symseed.language import Expression, Row
 from symseed.language.tokens import Token, TokenKind
+from symseed.network import NetworkSettings
 from symseed.portfolio import Track, Turn
 from symseed.regressor.settings import Plan
 from symseed.search import Learnt, LSTMPolicy, PolicySettings
@@ -141,11 +142,19 @@ def readers(plan: Plan, names: Sequence[str], dimensions: Dimensions | None) -> 
         constraints = (*constraints, dimensions)
     library = plan.weights.library(names, plan.tokens)
     tracks: list[tuple[int, Track]] = replace(settings, constraints=constraints).possible_tracks(library)
+    learners = [_learner(track) for _, track in tracks]
     return [
-        Reader(place, index, track.space(library, constraints), track.settings.policy)
-        for place, (index, track) in enumerate(tracks)
-        if isinstance(track.settings.policy, PolicySettings)
+        Reader(place, index, track.space(library, constraints), learner)
+        for place, ((index, track), learner) in enumerate(zip(tracks, learners, strict=True))
+        if learner is not None
     ]
+
+
+def _learner(track: Track) -> PolicySettings | None:
+    """The settings of the LSTM of a search; beside a network that has read the data, it is the one that learns."""
+    policy = track.settings.policy
+    policy = policy.learner if isinstance(policy, NetworkSettings) else policy
+    return policy if isinstance(policy, PolicySettings) else None
 
 
 def _key(token: Token) -> tuple[TokenKind, Any]:

@@ -116,7 +116,7 @@ class Prepared:
         return TemplateTask(
             plan.template.skeleton(self.writer.library),
             self.scaled,
-            PartSettings(settings.with_max_length(longest), plan.operators, workers),
+            PartSettings(settings.with_network(None).with_max_length(longest), plan.operators, workers),
             longest=plan.maxsize,
             seed=self.seed,
             patience=plan.patience,

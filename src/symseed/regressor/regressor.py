@@ -143,6 +143,9 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
             "const * f(x) + g(y)". A name with columns in brackets that is no operator is a free part; const is a
             fitted constant, and const[species] one for each value of the column species; numbers, columns and operators
             stand for themselves. None: formulas of any structure.
+        network: the file of a network that was trained on many formulas: it reads the data and seeds the searches of
+            `default` and `nggp-pretrained` with likely forms. "auto": the one that ships with symseed, if one does;
+            none does yet. None: no network.
         callback: a function that is called with a `Progress` once there are first formulas, and after every turn. If it
             returns something true, the search for this target ends. An exception in it ends the fit, with the best
             formulas so far.
@@ -164,6 +167,9 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
         selected_features_: names of the columns that the search used, or a list of such lists.
         structure_: what evidence says of the structure of the data, best first (`symseed.structure.Finding`), or a list
             of such lists; empty if it was not sought or nothing was found.
+        prior_: what the network thought of the data before any search: its most probable forms with their
+            probabilities (`symseed.network.Guess`), or a list of such lists; empty without a network, or if no search
+            was needed. A form leaves an outer a + b f out.
         n_features_in_, feature_names_in_: as in all estimators of scikit-learn.
     """
 
@@ -206,6 +212,7 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
         method_settings: Mapping[str, Any] | None = _DEFAULTS.method_settings,
         constants: bool | None = _DEFAULTS.constants,
         template: str | None = _DEFAULTS.template,
+        network: str | os.PathLike[str] | None = _DEFAULTS.network,
         callback: Callback | None = _DEFAULTS.callback,
     ) -> None:
         given = locals()
@@ -293,7 +300,7 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
             started: time, by `time.monotonic`, from which `max_time` counts; None: now.
             screen: shows the search while it works; None: what `verbosity` says.
         """
-        plan = plan.with_categories(data.categories)
+        plan = plan.with_categories(data.categories).guided()
         plan.weights.check(data.names)
         plan.check_errors(is_given=data.y_errors is not None or data.X_errors is not None)
         if plan.template is not None:
@@ -305,7 +312,9 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
         with plan.connected() as executor:
             if plan.given.output_directory is not None:
                 texts = [[str(formula) for formula in formulas] for formulas in known]
-                run = Run.create(Path(plan.given.output_directory), plan.given, data, seed=seed, known=texts)
+                run = Run.create(
+                    Path(plan.given.output_directory), plan.given, data, seed=seed, known=texts, network=plan.checksum
+                )
             self._fit(Fit(plan, data, seed, known, run, started, screen=screen, executor=executor), labels)
 
     def _fit(self, fit: Fit, labels: tuple[Hashable, ...] | None) -> None:
@@ -349,7 +358,8 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
         Args:
             screen: shows the search while it works; None: what `verbosity` says.
             changes: a `callback`; other limits (`max_time`, `max_evals`, `patience`, `early_stop_condition`), `n_jobs`,
-                `executor`, `verbosity`, `model_selection`; and settings that were functions, which no file can hold.
+                `executor`, `verbosity`, `model_selection`; `network`, if its file has moved; and settings that were
+                functions, which no file can hold.
         """
         run = Run.read(Path(run_directory), **changes)
         out = cls._of(run)
@@ -357,6 +367,8 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
         found = run.found(plan)
         is_longer = any(name in changes for name in LIMITS)
         done = {} if is_longer else {output: item.front for output, item in found.items() if item.is_final}
+        plan = plan.guided()
+        run.check_network(plan)
         known = run.known_formulas(plan)
         with plan.connected() as executor:
             run.lock()
@@ -383,6 +395,7 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
         self._histories = tuple(record.moments for record in outcome.records)
         self._is_multiple = data.is_multiple
         self.structure_: Any = self._one_or_list([list(record.structure) for record in outcome.records])
+        self.prior_: Any = self._one_or_list([list(record.prior) for record in outcome.records])
         reasons = [front.reason.value for front in outcome.fronts]
         self.noise_: Any = self._one_or_list([front.noise for front in outcome.fronts])
         chosen = [front.equations[front.choice(self.model_selection)].expression for front in self._fronts]

@@ -15,6 +15,7 @@ Nothing in it is executed: settings are text, formulas are read by symseed's par
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import secrets
 import shutil
@@ -73,37 +74,57 @@ class Run:
     """A run's folder, open for writing or only for reading."""
 
     def __init__(
-        self, folder: Path, settings: Settings, data: RunData, seed: int, known: Sequence[Sequence[str]]
+        self,
+        folder: Path,
+        settings: Settings,
+        data: RunData,
+        seed: int,
+        known: Sequence[Sequence[str]],
+        network: str = "",
     ) -> None:
         self.folder, self.settings, self.data, self.seed, self.known = folder, settings, data, seed, known
+        self._network = network  # the checksum of the network that reads the data
         self.log = RunLog(folder)
         self.checkpoints = Checkpoints(folder / _CHECKPOINT, run_config.search_digest(settings, seed))
         self._has_warned = False
-        self._structures: set[int] = set()  # targets whose structure is in the log
-        self._noises: set[int] = set()  # targets whose noise is in the log
+        self._told: set[tuple[str, int]] = set()  # what is in the log, of which target
         self._shown: dict[int, _Shown] = {}  # what the front on disk was written for, by target
 
     # --- Making and opening ------------------------------------------------------------------------------------------
 
     @classmethod
     def create(
-        cls, parent: Path, settings: Settings, data: RunData, *, seed: int, known: Sequence[Sequence[str]] = ()
+        cls,
+        parent: Path,
+        settings: Settings,
+        data: RunData,
+        *,
+        seed: int,
+        known: Sequence[Sequence[str]] = (),
+        network: str = "",
     ) -> Run:
         """Make a new folder in `parent`, with the settings and data of the run, and lock it.
+
+        Args:
+            network: checksum of the network that reads the data; empty: none does.
 
         Raises:
             SettingsError: if the folder cannot be written.
         """
         if not isinstance(settings.random_state, (int, np.integer)):
             settings = replace(settings, random_state=None)  # the generator has changed since; the seed decides
+        if settings.network not in (None, "auto"):
+            settings = replace(settings, network=str(Path(settings.network).resolve()))  # as seen from anywhere
         folder: Path | None = None
         try:
             folder = _new_folder(parent)
-            run = cls(folder, settings, data, seed, known)
+            run = cls(folder, settings, data, seed, known, network)
             content = data.packed()
             files.replace(folder / _DATA, content)
             described = data.described | {"sha256": files.digest(content)}
-            files.replace(folder / run_config.FILE, run_config.to_text(settings, seed, known, described).encode())
+            files.replace(
+                folder / run_config.FILE, run_config.to_text(settings, seed, known, described, network).encode()
+            )
             (folder / _CHECKPOINT).mkdir()
             run.log.open("begin")
         except (OSError, ValueError) as error:  # a ValueError: the name has a character that no name may have
@@ -135,7 +156,8 @@ class Run:
             data = RunData.read(folder / _DATA, content["data"])
             settings = run_config.settings_of(content["settings"], changes, is_to_search=is_to_search)
             seed = int(content["seed"])
-            return cls(folder, settings, data.with_test(settings.test_size, seed), seed, content["known"])
+            data = data.with_test(settings.test_size, seed)
+            return cls(folder, settings, data, seed, content["known"], content.get("network", ""))
         except MALFORMED as error:
             if isinstance(error, (DataError, SettingsError)):
                 raise
@@ -172,9 +194,10 @@ class Run:
     def watch(self, progress: Progress) -> None:
         """Record a turn."""
         output, turn = progress.output, progress.turn
-        if progress.structure and output not in self._structures:
-            self._structures.add(output)
-            self._safely(lambda: self.log.record_structure(output, progress.structure))
+        for kind, told in (("structure", progress.structure), ("prior", progress.prior)):
+            if told and (kind, output) not in self._told:
+                self._told.add((kind, output))
+                self._safely(functools.partial(self.log.record_told, output, told))
         self._safely(lambda: self.log.record_turn(output, progress))
         self._safely(lambda: self.checkpoints.policies.keep(output, turn, progress.policies))
         if turn.reason is not None:
@@ -191,8 +214,8 @@ class Run:
         began = time.thread_time()  # other programs do not make it seem slow
         front = progress.front()
         text = front_file.to_csv(front.equations)
-        if output not in self._noises:
-            self._noises.add(output)
+        if ("noise", output) not in self._told:
+            self._told.add(("noise", output))
             self._safely(lambda: self.log.record_noise(output, front.noise))
         if output not in self._shown or self._shown[output].text != text:
             self._safely(lambda: front_file.write(self.folder, output, front))
@@ -248,6 +271,20 @@ class Run:
     def plan(self) -> Plan:
         """Return the checked settings, for the categories of the data."""
         return self.settings.plan().with_categories(self.data.categories)
+
+    def check_network(self, plan: Plan) -> None:
+        """Refuse to go on with another network than the run began with.
+
+        Raises:
+            SettingsError: if it is another one.
+        """
+        if plan.checksum != self._network:
+            began = f"one of checksum {self._network[:12]}" if self._network else "none"
+            found = f"it is one of checksum {plan.checksum[:12]}" if plan.checksum else "there is none"
+            raise SettingsError(
+                f"`network` must be the network that the run began with, {began}, but {found}; another one would give "
+                "another answer. Give the file of that network, or start a new fit."
+            )
 
     def library(self, plan: Plan, formulas: Sequence[str]) -> Library:
         """Return the tokens of some of the run's formulas; if there are many columns, only those in the formulas."""

@@ -17,20 +17,24 @@ from symseed.regressor.settings import LIMITS, NAMES, Settings
 from symseed.version import version
 
 FILE = "config.toml"
-CHANGEABLE = (*LIMITS, "model_selection", "n_jobs", "executor", "verbosity", "callback")
-"""Settings that may change when a run is resumed."""
+CHANGEABLE = (*LIMITS, "model_selection", "n_jobs", "executor", "verbosity", "callback", "network")
+"""Settings that may change when a run is resumed: the file of the network may have moved, but it must be the same one.
+"""
 
 _MOST_BYTES = 2**28
 """Most bytes of a configuration that are read: a table of many columns has a long list of names."""
 
 
-def to_text(settings: Settings, seed: int, known: Sequence[Sequence[str]], described: Mapping[str, Any]) -> str:
-    """Return the content of the file."""
+def to_text(
+    settings: Settings, seed: int, known: Sequence[Sequence[str]], described: Mapping[str, Any], network: str
+) -> str:
+    """Return the content of the file; `network` is the checksum of the network that reads the data, or empty."""
     values = {
         "schema": SCHEMA,
         "version": version(),
         "created": now(),
         "seed": seed,
+        "network": network,
         "known": [list(formulas) for formulas in known],
         "data": dict(described),
         "settings": settings_text.to_values(settings),
@@ -73,6 +77,8 @@ def _check(values: Fields) -> None:
     """
     values.integer("seed", most=2**32 - 1)
     values.fields("settings")
+    if values.has("network"):  # runs of earlier versions had none
+        values.text("network")
     data = values.fields("data")
     for name in ("source", "sha256"):
         data.text(name)

@@ -18,6 +18,7 @@ from symseed.data import ADDITIVE, Noise
 from symseed.errors import MALFORMED, DataError
 from symseed.export import to_text
 from symseed.fields import Fields
+from symseed.network import Guess
 from symseed.portfolio import Moment, Step, TrackLearning
 from symseed.regressor.front import EquationFront
 from symseed.regressor.target import Progress
@@ -96,9 +97,10 @@ class RunLog:
             }
         )
 
-    def record_structure(self, output: int, structure: Sequence[Finding]) -> None:
-        """Record what evidence says of the structure of the data of a target."""
-        self._append({"event": "structure", "output": output, "findings": [asdict(finding) for finding in structure]})
+    def record_told(self, output: int, told: Sequence[Finding] | Sequence[Guess]) -> None:
+        """Record what evidence says of the data of a target, or what a network thought of them."""
+        kind, name = ("prior", "guesses") if isinstance(told[0], Guess) else ("structure", "findings")
+        self._append({"event": kind, "output": output, name: [asdict(one) for one in told]})
 
     def record_noise(self, output: int, noise: Noise) -> None:
         """Record the noise by which the search for a target fits formulas."""
@@ -184,6 +186,11 @@ class RunLog:
         found = [findings for at, findings in self._events_of("structure", _findings) if at == output]
         return found[-1] if found else ()
 
+    def prior(self, output: int) -> tuple[Guess, ...]:
+        """Return what a network thought of the data of a target before the searches; empty if none was asked."""
+        found = [guesses for at, guesses in self._events_of("prior", _guesses) if at == output]
+        return found[-1] if found else ()
+
     def noises(self) -> dict[int, Noise]:
         """Return the noise of each target, which is known before the search ends."""
         return {
@@ -230,6 +237,10 @@ def _findings(event: Fields) -> tuple[Finding, ...]:
     if not all(columns for _, columns, _ in found):
         raise ValueError("`columns` of a finding must not be empty")
     return tuple(Finding(*one) for one in found)
+
+
+def _guesses(event: Fields) -> tuple[Guess, ...]:
+    return tuple(Guess(one.text("formula"), one.number("probability")) for one in event.several("guesses"))
 
 
 def _end(event: Fields) -> End:

@@ -73,6 +73,7 @@ class Settings:
     method_settings: Mapping[str, Any] | None = None
     constants: bool | None = None
     template: str | None = None
+    network: str | os.PathLike[str] | None = "auto"
     callback: Callback | None = None
 
     @classmethod
@@ -109,6 +110,8 @@ class Settings:
         checked(self.warm_start, "warm_start", (bool, np.bool_), "true or false")
         _check_seed(self.random_state)
         _check_test_size(self.test_size, is_warm=bool(self.warm_start))
+        if self.network is not None:
+            checked(self.network, "network", (str, os.PathLike), "the file of a network, 'auto' or None")
         if self.output_directory is not None:
             checked(self.output_directory, "output_directory", (str, os.PathLike), "the path of a folder")
         template = None if self.template is None else _template(self.template, tokens, settings, maxsize)
@@ -252,6 +255,29 @@ class Plan:
     """The structure of all formulas; None: any."""
     noise: NoiseKind | None = None
     """The noise of the target; None: by evidence."""
+
+    def guided(self) -> Plan:
+        """Return the plan with the network that the settings name.
+
+        Raises:
+            SettingsError: if the method needs a network, and there is none.
+            DataError: if the file cannot be read, or is not that of a network.
+        """
+        given = self.given.network
+        settings = self.settings if given == "auto" else self.settings.with_network(given)
+        if settings.lacks_network:
+            raise SettingsError(
+                f"`{self.method.name}` needs a network, and "
+                + ("`network` is None" if given is None else "none ships with symseed yet")
+                + ". Give the file of one as `network`, or use another method."
+            )
+        return replace(self, settings=settings)
+
+    @property
+    def checksum(self) -> str:
+        """The checksum of the network that reads the data; empty if none does."""
+        network = self.settings.network
+        return "" if network is None else network.checksum
 
     def connected(self) -> AbstractContextManager[Executor | None]:
         """Return a context that connects to the cluster, if the settings name one, and gives the executor."""

@@ -12,6 +12,7 @@ from typing import TypeAlias
 from symseed.errors import MALFORMED
 from symseed.export import to_text
 from symseed.language import Expression, Library
+from symseed.network import Guess
 from symseed.portfolio import (
     Activity,
     Backfitting,
@@ -54,6 +55,8 @@ class Progress:
     """Computes the front so far, as it would be shown; a slow call."""
     structure: tuple[Finding, ...] = ()
     """What evidence says of the structure of the data, best first; empty until it is sought."""
+    prior: tuple[Guess, ...] = ()
+    """What a network thought of the data before the searches; empty until it is asked."""
     policies: Callable[[], Sequence[Learnt | None]] = tuple
     """Returns what the policy of each search has learnt; a template has no searches that last."""
 
@@ -205,6 +208,7 @@ class TargetSearch:
             library=self._prepared.library,
             front=lambda: self._restorer.front(portfolio, StopReason.NOT_ENDED, self._is_late),
             structure=self.structure,
+            prior=self._prior,
             policies=portfolio.tracks.learnt if isinstance(portfolio, Portfolio) else tuple,
         )
 
@@ -215,6 +219,13 @@ class TargetSearch:
             return ()
         whole = self._portfolio if isinstance(self._portfolio, Islands) else self._portfolio.reduced
         return findings(whole.structure, self._prepared.writer, self._name, to_text)
+
+    @property
+    def _prior(self) -> tuple[Guess, ...]:
+        """What a network thought of the data before the searches."""
+        if isinstance(self._portfolio, Islands):
+            return self._portfolio.prior
+        return self._portfolio.tracks.common.record.prior if isinstance(self._portfolio, Portfolio) else ()
 
     def _is_enough(self, portfolio: Search) -> bool:
         condition = self._prepared.plan.early_stop

@@ -45,6 +45,8 @@ class Part(enum.Enum):
     """It is the best constant formula, with which every portfolio begins."""
     STRUCTURE = "structure"
     """It was found for the data reduced to fewer columns, and written over the original ones."""
+    NETWORK = "network"
+    """A network that has read the data drew it."""
 
 
 _FIRST = {Part.POLICY: Change.SAMPLED, Part.RANDOM: Change.DRAWN, Part.EVOLUTION: Change.KEPT}

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from symseed import _core
 from symseed.arrays import Floats
+from symseed.data.dataset import Dataset
 from symseed.errors import DataError, SettingsError, check_at_least, check_between
 from symseed.language.expression import Expression
 from symseed.language.library import TokenIds
@@ -67,6 +68,14 @@ class PolicyFactory(Protocol):
     """Builds the policy of a search from its settings; a frozen value, as all settings are."""
 
     def build(self, space: SearchSpace, *, seed: int) -> Policy:
+        """Return an untrained policy."""
+
+
+@runtime_checkable
+class DataPolicyFactory(Protocol):
+    """Builds a policy that reads the data of the search before it."""
+
+    def build_for(self, space: SearchSpace, dataset: Dataset, *, seed: int) -> Policy:
         """Return an untrained policy."""
 
 

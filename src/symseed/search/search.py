@@ -22,7 +22,14 @@ from symseed.search.budget import Budget, StopReason, Timer
 from symseed.search.elite import Elite
 from symseed.search.evolution import EvolutionSettings, evolve
 from symseed.search.learning import Learner, Learning, Part
-from symseed.search.policy import Learnt, Policy, PolicyFactory, PolicySettings, StatefulPolicy
+from symseed.search.policy import (
+    DataPolicyFactory,
+    Learnt,
+    Policy,
+    PolicyFactory,
+    PolicySettings,
+    StatefulPolicy,
+)
 from symseed.search.streams import SearchSeeds
 from symseed.search.training import Memory, OffPolicy, QueueTrainer, Trainer, corrected, first_memory
 from symseed.space.space import SearchSpace
@@ -49,7 +56,7 @@ class SearchSettings:
     batch: int = 500
     """N: number of expressions that the policy samples each step, and that evolve."""
 
-    policy: PolicyFactory | None = field(default_factory=PolicySettings)
+    policy: PolicyFactory | DataPolicyFactory | None = field(default_factory=PolicySettings)
     """Builds the policy, by default the paper's LSTM; None: no policy, evolution only."""
 
     trainer: Trainer = field(default_factory=QueueTrainer)
@@ -226,7 +233,7 @@ class Search:
         self._space, self._task, self._settings = space, task, settings
         self._streams = SearchSeeds.of(seed)
         if policy is None and settings.policy is not None:
-            policy = settings.policy.build(space, seed=self._streams.policy)
+            policy = _built(settings.policy, space, task, seed=self._streams.policy)
         self._policy, self._callback = policy, callback
         self._ledger = _Ledger(task, budget, watch, begin)
         self._completer = _completer(space, task, settings, begin)
@@ -341,6 +348,18 @@ class Search:
     @property
     def _completion(self) -> CompletionCounts:
         return CompletionCounts() if self._completer is None else self._completer.counts
+
+
+def _built(factory: PolicyFactory | DataPolicyFactory, space: SearchSpace, task: Task, *, seed: int) -> Policy:
+    """The policy of a search before its first lesson."""
+    if not isinstance(factory, DataPolicyFactory):
+        return factory.build(space, seed=seed)
+    if not isinstance(task, HasDataset):
+        raise SettingsError(
+            f"`policy` needs a task with data to read, one with a `dataset`, but this is a {type(task).__name__}. Use "
+            "another policy."
+        )
+    return factory.build_for(space, task.dataset, seed=seed)
 
 
 def _training_set(settings: SearchSettings, samples: Scored | None, elite: Scored | None) -> Scored:

@@ -28,6 +28,8 @@ class Stream(enum.Enum):
     """The portfolios that search the reduced problems of another."""
     ISLAND = 122_949_823
     """The portfolios of a search by islands."""
+    NETWORK = 141_650_939
+    """Formulas that a network draws for the pool of a portfolio."""
     TEST = 32_452_843
     """The samples that are held out for a test."""
     FOLDS = 49_979_687

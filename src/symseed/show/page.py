@@ -25,6 +25,7 @@ from symseed.errors import DataError, SettingsError, check_between
 from symseed.export import from_text, to_mathml
 from symseed.language.expression import Expression
 from symseed.language.library import Library
+from symseed.network import Guess
 from symseed.scoring.uncertainty import MOST_SAMPLES, Uncertainty
 from symseed.show.figures import FrontRow
 from symseed.show.style import COLOURS, EDGE, GREY, GRID, PAPER, style
@@ -82,6 +83,8 @@ class ReportContent:
     """What was read, used and left out of the file."""
     structure: Sequence[str] = ()
     """What the data say of their structure, as sentences."""
+    prior: Sequence[Guess] = ()
+    """What a network thought of the data before the searches."""
     settings: Mapping[str, object] = field(default_factory=dict)
     noise: str = ""
     """The noise by which formulas were fitted, as a sentence."""
@@ -164,7 +167,14 @@ def report_html(content: ReportContent, frozen: Frozen) -> str:
         _front(content),
         _take_away(content.code),
     ]
-    kept = [_constants(content), _alternatives(content), _pictures(content.drawings), _data(content), _run(content)]
+    kept = [
+        _prior(content.prior),
+        _constants(content),
+        _alternatives(content),
+        _pictures(content.drawings),
+        _data(content),
+        _run(content),
+    ]
     digest = base64.b64encode(hashlib.sha256(frozen.script.encode()).digest()).decode()
     policy = (
         f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
@@ -265,6 +275,19 @@ def _structure(structure: Sequence[str]) -> str:
         f"<section><h2>Structure</h2>{sentences}"
         '<p class="note">By the evidence of Gaussian processes: a function of fewer columns explains the data better '
         "than one of all columns, whatever its form.</p></section>"
+    )
+
+
+def _prior(prior: Sequence[Guess]) -> str:
+    """What a network thought of the data before any search; nothing if none was asked."""
+    if not prior:
+        return ""
+    rows = "".join(_row([guess.percent, _text(guess.formula, 1_000)], is_marked=False) for guess in prior)
+    head = "<thead><tr><th>probability</th><th>form f, for y = a + b f</th></tr></thead>"
+    return (
+        "<section><h2>Before the search</h2><p>The network that read the data thought these forms the most probable, "
+        "before any formula was fitted.</p>"
+        f'<div class="scroll" tabindex="0"><table class="front">{head}<tbody>{rows}</tbody></table></div></section>'
     )
 
 

@@ -26,6 +26,8 @@ _MARKERS = {
     Part.ASSEMBLY: ("s", GREY),
     Part.KNOWN: ("*", GREY),
     Part.MEAN: ("X", EDGE),
+    Part.STRUCTURE: ("P", GREY),
+    Part.NETWORK: ("h", COLOURS[0]),
 }
 
 
