@@ -160,7 +160,7 @@ class Drawer {
   Formula pair(const Leaves& leaves, Around around) {
     const Formula a = variable(leaves[0]), b = variable(leaves[1]);
     if (leaves[0] == leaves[1]) throw std::domain_error("the same twice");
-    switch (random_.pick({0.3, 0.15, 0.12, 0.12, around == Around::power ? 0.0 : 0.16, 0.15})) {
+    switch (random_.pick({0.3, 0.15, 0.12, 0.12, around == Around::power ? 0.0 : 0.16, 0.07, 0.15})) {
       case 0:
         return of(kSub, a, b);
       case 1:
@@ -171,6 +171,8 @@ class Drawer {
         return of(kSub, of(kSquare, a), of(kSquare, b));
       case 4:
         return of(kSquare, of(kSub, a, b));
+      case 5:  // 1 / (1 / a + c / b), as of resistors, lenses and reduced masses
+        return of(kDiv, of(kMul, a, b), of(kAdd, a, random_.chance(0.5) ? of(kMul, kNumber, b) : b));
       default: {  // a number and the square of a quotient, as in 1 - v^2 / c^2
         const Formula ratio = of(kSquare, of(kDiv, a, b));
         return is_offset(around) ? ratio : random_.chance(0.6) ? of(kSub, kNumber, ratio) : of(kAdd, kNumber, ratio);
@@ -471,12 +473,13 @@ double constant(Random& random, double size) {
 // --- Tables ----------------------------------------------------------------------------------------------------------
 
 // Where the rows of a table come from.
-enum class Design { random, grid, trajectory, correlated };
+enum class Design { random, grid, trajectory, correlated, even };
 
 class Table {
  public:
   Table(Random& random, std::size_t columns, std::size_t rows) : random_(random), rows_(rows) {
-    design_ = rows < 12 ? Design::random : static_cast<Design>(random.pick({0.74, 0.08, 0.1, 0.08}));
+    const double many = rows < 12 ? 0.0 : 1.0;
+    design_ = static_cast<Design>(random.pick({0.66, 0.08 * many, 0.1 * many, 0.08 * many, columns == 1 ? 0.3 : 0.1}));
     common_ = random.chance(0.65) ? static_cast<int>(random.pick({0.48, 0.14, 0.12, 0.12, 0.08, 0.06})) : -1;
     // Units of the columns: mostly near 1, as after division by powers of two, and now and then far from it.
     unit_ = random.chance(0.72) ? 1.0 : random.decades(-1.5, 1.5);
@@ -526,6 +529,10 @@ class Table {
         for (std::size_t i = 0; i < rows_; ++i) out[i] = share * shared_[i] + (1.0 - share) * random_.unit();
         break;
       }
+      case Design::even:  // equal steps, as a sweep of one column or a design of experiments has
+        for (std::size_t i = 0; i < rows_; ++i) out[i] = static_cast<double>(i) / static_cast<double>(rows_ - 1);
+        random_.shuffle(out);
+        break;
     }
     return out;
   }

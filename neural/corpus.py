@@ -1,8 +1,11 @@
 """Batches of random formulas with tables, drawn by `corpus.cpp` on several threads; nothing is stored.
 
-Forms of the catalogue's problems, but a + b x, are left out of training and of validation: a form is what remains of a
-formula if the order of terms and factors, the nesting of products and quotients, the numbers, the signs of a whole sum
-and the names of variables make no difference.
+    python neural/corpus.py --columns 3          # shows formulas
+    python neural/corpus.py --speed              # how many tables a core draws in a second
+    python neural/corpus.py --portable           # compiles corpus.so for a machine without a compiler
+
+It needs NumPy and a C++ compiler, but not symseed: training runs where neither is installed from a registry. Forms of
+the catalogue's problems (`barred.txt`, which `forms.py` writes) are left out of training and of validation.
 """
 
 from __future__ import annotations
@@ -10,18 +13,17 @@ from __future__ import annotations
 import argparse
 import collections
 import ctypes
-import itertools
 import queue
+import shutil
 import subprocess
 import threading
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-
-from symseed import Expression, benchmarks
-from symseed.language.tokens import TokenKind
 
 SYMBOLS = ("add", "sub", "mul", "div", "sqrt", "square", "exp", "log", "sin", "cos", "const")
 """The tokens besides variables, in the order of their ids, which begin at 1."""
@@ -30,13 +32,12 @@ LONGEST = 32
 """Most tokens of a formula."""
 COLUMNS = (0.13, 0.14, 0.14, 0.14, 0.13, 0.11, 0.08, 0.07, 0.06)
 """How often a table has one column, two, ..."""
-ROWS = {4: 0.02, 6: 0.03, 8: 0.03, 12: 0.04, 16: 0.05, 24: 0.07, 32: 0.08, 64: 0.2, 128: 0.28, 256: 0.2}
-"""How often a table has a number of rows."""
+ROWS = {(4, 19): 0.17, (20, 47): 0.14, (48, 95): 0.2, (96, 191): 0.27, (192, 256): 0.22}
+"""How often a table has a number of rows, from the first to the last of a pair."""
 MOST = 4096
 """Most tables of a batch."""
-
-_POWERS = {"cube": 3.0, "quartic": 4.0, "inv": -1.0}
-"""Operators that are powers."""
+BARRED = Path(__file__).with_name("barred.txt")
+"""Forms that are left out, as hexadecimal numbers."""
 
 Batch = tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8]]
 
@@ -49,32 +50,34 @@ class Corpus:
     barred: npt.NDArray[np.uint64]
 
     @classmethod
-    def build(cls, folder: Path) -> Corpus:
-        """Compile the generator into a folder."""
+    def build(cls, folder: Path, *, is_portable: bool = False) -> Corpus:
+        """Compile the generator into a folder; without a compiler, take the one that is there.
+
+        Args:
+            is_portable: whether it is for another machine, of which only the last ten years' instructions are known.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         target = folder / "corpus.so"
-        source = Path(__file__).with_name("corpus.cpp")
-        command = ["c++", "-std=c++20", "-O3", "-march=native", "-shared", "-fPIC", "-o", str(target), str(source)]
-        subprocess.run(command, check=True)
-        native = ctypes.CDLL(str(target))
-        pointer, whole = ctypes.c_void_p, ctypes.c_int
-        native.draw_batch.argtypes = (
-            ctypes.c_uint64,
-            whole,
-            whole,
-            whole,
-            whole,
-            whole,
-            pointer,
-            ctypes.c_size_t,
-            pointer,
-            pointer,
-        )
+        compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+        if compiler is not None:
+            kind = ["-march=x86-64-v3", "-static-libgcc", "-static-libstdc++"] if is_portable else ["-march=native"]
+            source = str(Path(__file__).with_name("corpus.cpp"))
+            subprocess.run([compiler, "-std=c++20", "-O3", *kind, "-shared", "-fPIC", "-o", target, source], check=True)
+        elif not target.exists():
+            raise SystemExit(f"There is no C++ compiler here. Compile with --portable elsewhere, and bring {target}.")
+        native = ctypes.CDLL(str(target.resolve()))
+        pointer, whole, size = ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t
+        seed = ctypes.c_uint64
+        native.draw_batch.argtypes = (seed, whole, whole, whole, whole, whole, pointer, size, pointer, pointer)
         native.draw_batch.restype = ctypes.c_int64
-        native.form_of.argtypes, native.form_of.restype = (ctypes.c_char_p, ctypes.c_size_t), ctypes.c_uint64
-        line = bytes([1 + len(SYMBOLS)])
-        forms = {native.form_of(bytes(ids), len(ids)) for ids in catalogue()} - {native.form_of(line, 1)}
-        return cls(native, np.array(sorted(forms), dtype=np.uint64))
+        native.form_of.argtypes, native.form_of.restype = (ctypes.c_char_p, size), ctypes.c_uint64
+        native.is_validation.argtypes, native.is_validation.restype = (ctypes.c_uint64,), whole
+        lines = BARRED.read_text(encoding="utf-8").split() if BARRED.exists() else []
+        return cls(native, np.array(sorted(int(line, 16) for line in lines), dtype=np.uint64))
+
+    def form(self, ids: Sequence[int]) -> int:
+        """Return the form of a formula, as a number."""
+        return int(self.native.form_of(bytes(ids), len(ids)))
 
     def draw(self, seed: int, columns: int, rows: int, count: int, *, for_validation: bool = False) -> Batch:
         """Draw tables (count, rows, columns + 1), the target last, and ids of formulas (count, LONGEST)."""
@@ -93,52 +96,6 @@ class Corpus:
             ids.ctypes.data,
         )
         return values, ids
-
-
-def catalogue() -> list[list[int]]:
-    """Return the formulas of the catalogue that the network could write, as ids."""
-    problems = {problem.name: problem for name in benchmarks.SETS for problem in benchmarks.resolve(name)}
-    written = [ids_of(problem.target) for problem in problems.values() if problem.target is not None]
-    return [ids for ids in written if ids is not None]
-
-
-def ids_of(expression: Expression) -> list[int] | None:
-    """Return a formula as ids; None if it has tokens or variables that the network lacks."""
-    rest = iter(expression.tokens)
-
-    def id_of(name: str) -> int:
-        return 1 + SYMBOLS.index(name)
-
-    def power(of: list[int], exponent: float) -> list[int] | None:
-        if exponent < 0.0:
-            inner = power(of, -exponent)
-            return None if inner is None else [id_of("div"), id_of("const"), *inner]
-        if exponent != int(exponent):
-            inner = power(of, 2.0 * exponent) if 2.0 * exponent == int(2.0 * exponent) else None
-            return None if inner is None else [id_of("sqrt"), *inner]
-        return [id_of("mul")] * (int(exponent) - 1) + of * int(exponent) if 1 <= exponent <= 10 else None
-
-    def part() -> list[int] | None:
-        token = next(rest)
-        if token.kind is TokenKind.VARIABLE:
-            return [1 + len(SYMBOLS) + token.column] if token.column < len(COLUMNS) else None
-        if token.kind is not TokenKind.OPERATOR:
-            return [id_of("const")]
-        if token.name == "pow":
-            base, exponent = part(), next(rest)
-            is_number = exponent.kind is TokenKind.LITERAL
-            return power(base, exponent.value) if base is not None and is_number else None
-        parts = [part() for _ in range(token.arity)]
-        known = [ids for ids in parts if ids is not None]
-        if len(known) < len(parts):
-            return None
-        if token.name in _POWERS:
-            return power(known[0], _POWERS[token.name])
-        if token.name == "neg":
-            return [id_of("mul"), id_of("const"), *known[0]]
-        return [id_of(token.name), *itertools.chain.from_iterable(known)] if token.name in SYMBOLS else None
-
-    return part()
 
 
 def text(ids: npt.NDArray[np.uint8]) -> str:
@@ -172,12 +129,17 @@ class Stream:
         self._corpus, self._seed, self._numbers = corpus, seed, numbers
         self._waiting: queue.Queue[Batch] = queue.Queue(ahead)
         self._next, self._lock = begin, threading.Lock()
+        self.waited = 0.0
+        """Seconds for which the training has waited for a batch."""
         for _ in range(threads):
             threading.Thread(target=self._work, daemon=True).start()
 
     def __next__(self) -> Batch:
         """Return the next batch."""
-        return self._waiting.get()
+        began = time.monotonic()
+        batch = self._waiting.get()
+        self.waited += time.monotonic() - began
+        return batch
 
     def __iter__(self) -> Stream:
         """Give batch after batch, without end."""
@@ -190,21 +152,41 @@ class Stream:
                 self._next += 1
             rng = np.random.default_rng([self._seed, index])
             columns = 1 + int(rng.choice(len(COLUMNS), p=COLUMNS))
-            rows = int(rng.choice(list(ROWS), p=list(ROWS.values())))
+            first, last = list(ROWS)[int(rng.choice(len(ROWS), p=list(ROWS.values())))]
+            rows = int(rng.integers(first, last + 1))
             count = min(MOST, max(32, self._numbers // (rows * (columns + 1)) // 8 * 8))
             self._waiting.put(self._corpus.draw(int(rng.integers(2**62)), columns, rows, count))
 
 
+def speed(corpus: Corpus) -> None:
+    """Print how many tables of each size a core draws in a second, and of the sizes of training on average."""
+    seconds = 0.0
+    print(f"{'columns':>8}{'rows':>6}{'tables a second':>17}")
+    for columns, share in enumerate(COLUMNS, 1):
+        for (first, last), part in ROWS.items():
+            count, began = 200, time.process_time()
+            corpus.draw(0, columns, (first + last) // 2, count)
+            each = (time.process_time() - began) / count
+            seconds += share * part * each
+            print(f"{columns:>8}{(first + last) // 2:>6}{1.0 / each:>17,.0f}")
+    print(f"on average {1.0 / seconds:,.0f} tables a second")
+
+
 def main() -> None:
-    """Show some formulas of the corpus, and how long drawing takes."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    """Show some formulas of the corpus, or how fast it is drawn."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--columns", type=int, default=3)
     parser.add_argument("--rows", type=int, default=64)
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--build", type=Path, default=Path("build/neural"))
+    parser.add_argument("--speed", action="store_true")
+    parser.add_argument("--portable", action="store_true")
     asked = parser.parse_args()
-    corpus = Corpus.build(asked.build)
+    corpus = Corpus.build(asked.build, is_portable=asked.portable)
+    if asked.speed:
+        speed(corpus)
+        return
     _, ids = corpus.draw(asked.seed, asked.columns, asked.rows, asked.count)
     for formula, count in collections.Counter(map(text, ids)).most_common():
         print(f"{count:4}  {formula}")

@@ -1,12 +1,14 @@
-"""Train the network on a GPU, restartable, and write the file that symseed reads.
+"""Train the network on a GPU, restartable; `export.py` then writes the file that symseed reads.
 
     python neural/train.py --seconds 1500 --out build/neural             # at once
-    python neural/train.py --seconds 1500 --stop-after 550 --out build/neural    # in parts; again to continue
+    python neural/train.py --seconds 1500 --stop-after 540 --out build/neural    # in parts; again to continue
     python neural/train.py --seconds 20 --device cpu --numbers 4096 --width 32 --heads 2   # a trial without a GPU
 
+It needs PyTorch, NumPy, safetensors and a C++ compiler, and nothing else of symseed than this folder.
+
 Weights are bfloat16 with float32 copies that AdamW (Loshchilov & Hutter 2019) changes; the averages of these over the
-steps are what is saved. The log is a line of JSON every hundred steps. A checkpoint has the copies, the averages and
-AdamW's moments with 16 bits each, in files of their own.
+steps are the result. The log is a line of JSON every hundred steps. A checkpoint, which is written every few minutes
+too, has the copies, the averages and AdamW's moments with 16 bits each, in files of their own.
 """
 
 from __future__ import annotations
@@ -14,7 +16,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import subprocess
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -27,9 +28,6 @@ from model import END, Reader, Shape
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from symseed.network import Network
-from symseed.network import Shape as FileShape
-
 PEAK, FLOOR = 1e-3, 2e-2
 """Largest learning rate, and the share of it at the end."""
 WARM, FALL = 600, 0.3
@@ -40,6 +38,11 @@ VALIDATION = ((1, 8), (1, 64), (2, 64), (3, 16), (3, 64), (3, 256), (5, 128), (7
 """Columns and rows of the tables for validation."""
 PARTS = ("copies", "averages", "first", "second")
 """The parts of a checkpoint."""
+FINE = 4096.0
+"""Factor by which AdamW's moments are stored: those of 1e-8 would be 0 with 16 bits, and those of size 1 still fit."""
+KEPT = 150.0
+"""Seconds between two checkpoints."""
+PROGRESS = "progress.json"
 
 
 @dataclass
@@ -57,7 +60,8 @@ class Trainer:
 
     def __init__(self, shape: Shape, device: str, seed: int) -> None:
         torch.manual_seed(seed)
-        self.device = device
+        self.device, self.seed = device, seed
+        self.where = torch.cuda.get_device_name() if device != "cpu" else "a CPU"
         self.progress = Progress()
         self.model = Reader(shape, list(ARITY)).to(device)
         self.names = [name for name, _ in self.model.named_parameters()]
@@ -66,7 +70,8 @@ class Trainer:
         if device != "cpu":
             self.model.bfloat16()
         self.weights: list[Tensor] = list(self.model.parameters())
-        self.optimiser = torch.optim.AdamW(self.copies, lr=PEAK, betas=(0.9, 0.98), weight_decay=0.01)
+        is_fused = device != "cpu"
+        self.optimiser = torch.optim.AdamW(self.copies, lr=PEAK, betas=(0.9, 0.98), weight_decay=0.01, fused=is_fused)
 
     def step(self, batches: list[Batch], rate: float) -> tuple[Tensor, float]:
         """Learn from some batches; return the mean loss of a token, and the size of the gradient."""
@@ -111,33 +116,44 @@ class Trainer:
         return out
 
     def save(self, folder: Path) -> None:
-        """Write a checkpoint."""
+        """Write a checkpoint; one that is interrupted leaves the one before, of which the last step says that it is."""
         states = [self.optimiser.state[copy] for copy in self.copies]
-        parts = (self.copies, self.averages, [s["exp_avg"] for s in states], [s["exp_avg_sq"].sqrt() for s in states])
-        for name, values in zip(PARTS, parts, strict=True):
+        moments = ([s["exp_avg"] * FINE for s in states], [s["exp_avg_sq"].sqrt() * FINE for s in states])
+        written = []
+        for name, values in zip(PARTS, (self.copies, self.averages, *moments), strict=True):
             half = {key: value.detach().half().cpu() for key, value in zip(self.names, values, strict=True)}
-            save_file(half, folder / f"{name}.safetensors")
-        (folder / "progress.json").write_text(json.dumps(asdict(self.progress)), encoding="utf-8")
+            path = folder / f"{name}.part"
+            save_file(half, path, metadata={"steps": str(self.progress.steps)})
+            written.append((path, folder / f"{name}.safetensors"))
+        path = folder / "progress.part"
+        described = {
+            **asdict(self.progress),
+            "seed": self.seed,
+            "device": self.where,
+            "shape": asdict(self.model.shape),
+        }
+        path.write_text(json.dumps(described), encoding="utf-8")
+        for part, whole in [*written, (path, folder / PROGRESS)]:
+            part.replace(whole)
 
     def load(self, folder: Path) -> None:
         """Continue from a checkpoint."""
-        self.progress = Progress(**json.loads((folder / "progress.json").read_text(encoding="utf-8")))
+        found = json.loads((folder / PROGRESS).read_text(encoding="utf-8"))
+        if found.pop("shape") != asdict(self.model.shape) or found.pop("seed") != self.seed:
+            raise SystemExit(f"{folder} has a training of another shape or seed. Give the same, or another folder.")
+        found.pop("device")
+        self.progress = Progress(**found)
         parts = {name: load_file(folder / f"{name}.safetensors", device=self.device) for name in PARTS}
         for index, name in enumerate(self.names):
             self.copies[index].copy_(parts["copies"][name])
             self.averages[index].copy_(parts["averages"][name])
             self.optimiser.state[self.copies[index]] = {
-                "step": torch.tensor(float(self.progress.steps)),
-                "exp_avg": parts["first"][name].float(),
-                "exp_avg_sq": parts["second"][name].float().square(),
+                "step": torch.tensor(float(self.progress.steps), device=self.device),
+                "exp_avg": parts["first"][name].float() / FINE,
+                "exp_avg_sq": (parts["second"][name].float() / FINE).square(),
             }
         with torch.no_grad():
             torch._foreach_copy_(self.weights, self.copies)
-
-    def network(self, training: str) -> Network:
-        """Return the network that symseed reads: the averages."""
-        parameters = {name: value.cpu().numpy() for name, value in zip(self.names, self.averages, strict=True)}
-        return Network(FileShape(**asdict(self.model.shape)), SYMBOLS, parameters, training)
 
 
 def rate(progress: Progress, seconds: float) -> float:
@@ -155,35 +171,32 @@ def train(trainer: Trainer, corpus: Corpus, asked: argparse.Namespace) -> None:
         for place, (columns, rows) in enumerate(VALIDATION)
     ]
     stream = Stream(corpus, asked.seed, numbers=asked.numbers, threads=asked.threads, begin=progress.batches)
-    before, began, losses = progress.seconds, time.monotonic(), []
+    before, began, losses, kept = progress.seconds, time.monotonic(), [], 0.0
     with (asked.out / "log.jsonl").open("a", encoding="utf-8") as log:
 
         def write(**more: Any) -> None:
-            log.write(json.dumps({**asdict(progress), "seconds": round(progress.seconds, 1), **more}) + "\n")
+            line = json.dumps({**asdict(progress), "seconds": round(progress.seconds, 1), **more})
+            log.write(line + "\n")
             log.flush()
+            if progress.steps % (5 * asked.every) == 0:
+                print(line, flush=True)
 
         while progress.seconds < asked.seconds and progress.seconds - before < asked.stop_after:
             loss, norm = trainer.step([next(stream) for _ in range(asked.gather)], rate(progress, asked.seconds))
             losses.append(loss)
             progress.seconds = before + time.monotonic() - began
+            if progress.seconds - before - kept > KEPT:
+                kept = progress.seconds - before
+                trainer.save(asked.out)
             if progress.steps % asked.every == 0:
                 value = float(torch.stack(losses).mean())
                 losses.clear()
                 if not math.isfinite(value):
                     raise SystemExit("The loss is not finite.")
                 more = {"validation": trainer.validate(validation)} if progress.steps % (10 * asked.every) == 0 else {}
-                write(loss=round(value, 4), norm=round(norm, 3), **more)
+                write(loss=round(value, 4), norm=round(norm, 3), waited=round(stream.waited, 1), **more)
         write(validation=trainer.validate(validation))
     trainer.save(asked.out)
-
-
-def commit() -> str:
-    """Return the commit that is trained."""
-    try:
-        found = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True)  # noqa: S607
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-    return found.stdout.strip()
 
 
 def main() -> None:
@@ -208,14 +221,9 @@ def main() -> None:
         torch.backends.cuda.enable_cudnn_sdp(False)
     shape = {name: getattr(asked, name) for name in asdict(Shape()) if name not in ("longest", "symbols")}
     trainer = Trainer(Shape(**shape, longest=LONGEST, symbols=len(SYMBOLS)), asked.device, asked.seed)
-    if (asked.out / "progress.json").exists():
+    if (asked.out / PROGRESS).exists():
         trainer.load(asked.out)
     train(trainer, Corpus.build(asked.out), asked)
-    done = trainer.progress
-    where = torch.cuda.get_device_name() if asked.device != "cpu" else "a CPU"
-    trainer.network(
-        f"commit {commit()}, seed {asked.seed}, {done.tables} tables in {done.seconds / 60.0:.1f} minutes on {where}"
-    ).save(asked.out / "network.safetensors")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from symseed.arrays import Floats
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "neural"))
 import corpus
+import forms
 
 ADD, SUB, MUL, DIV, SQRT, SQUARE, CONST = (
     1 + corpus.SYMBOLS.index(name) for name in ("add", "sub", "mul", "div", "sqrt", "square", "const")
@@ -25,7 +28,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> corpus.Corpus:
 
 
 def form(built: corpus.Corpus, *ids: int) -> int:
-    return int(built.native.form_of(bytes(ids), len(ids)))
+    return built.form(ids)
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(1, 4), (2, 16), (4, 64), (9, 128)])
@@ -110,7 +113,45 @@ def test_what_makes_a_difference_to_a_form(built: corpus.Corpus) -> None:
 
 def test_the_catalogue_is_left_out(built: corpus.Corpus) -> None:
     barred = set(built.barred.tolist())
+    assert sorted(barred) == forms.barred(built), "python neural/forms.py"
     nguyen_1 = (ADD, MUL, X, SQUARE, X, ADD, SQUARE, X, X)
     coulomb = (DIV, DIV, DIV, MUL, CONST, MUL, Y, Z, X, X, X + 3)
     assert {form(built, *nguyen_1), form(built, *coulomb)} <= barred
     assert form(built, X) not in barred  # a + b x is no benchmark's own
+
+
+def test_training_needs_nothing_of_symseed(built: corpus.Corpus, tmp_path: Path) -> None:
+    """It runs where only PyTorch is installed, and there may be no compiler: then the generator is brought along."""
+    folder = Path(corpus.__file__).parent
+    for name in ("corpus.py", "model.py", "train.py"):
+        assert "symseed" not in {
+            node.module.partition(".")[0] if isinstance(node, ast.ImportFrom) and node.module else alias.name
+            for node in ast.walk(ast.parse((folder / name).read_text()))
+            if isinstance(node, (ast.Import, ast.ImportFrom))
+            for alias in node.names
+        }
+    command = [sys.executable, "corpus.py", "--count", "2", "--build", str(tmp_path)]
+    alone = {"PATH": str(tmp_path), "PYTHONPATH": ""}
+    lacking = subprocess.run(command, cwd=folder, env=alone, capture_output=True, text=True, check=False)
+    assert "There is no C++ compiler here" in lacking.stderr
+    corpus.Corpus.build(tmp_path, is_portable=True)
+    drawn = subprocess.run(command, cwd=folder, env=alone, capture_output=True, text=True, check=True)
+    assert len(drawn.stdout.splitlines()) >= 1
+
+
+def test_the_sizes_of_tables_are_those_of_the_plan(built: corpus.Corpus) -> None:
+    stream = corpus.Stream(built, 5, numbers=2_000, threads=1)
+    sizes = [next(stream)[0].shape for _ in range(60)]
+    assert min(rows for _, rows, _ in sizes) < 20 < 192 <= max(rows for _, rows, _ in sizes)
+    assert len({rows for _, rows, _ in sizes}) > 20
+    assert {columns - 1 for _, _, columns in sizes} >= set(range(1, 8))
+    assert sum(corpus.ROWS.values()) == pytest.approx(1.0)
+    assert sum(corpus.COLUMNS) == pytest.approx(1.0)
+
+
+def test_some_columns_have_even_steps(built: corpus.Corpus) -> None:
+    values, _ = built.draw(11, 1, 64, 200)
+    steps = np.diff(np.sort(values[:, :, 0].astype(np.float64), axis=1), axis=1)
+    least = steps.min(axis=1) > 0.0
+    even = np.median(np.abs(steps - np.median(steps, axis=1, keepdims=True)), axis=1) < 1e-4 * np.median(steps, axis=1)
+    assert 0.05 < float(np.mean(even & least)) < 0.6
