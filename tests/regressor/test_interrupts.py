@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from symseed import StopReason, SymbolicRegressor
-from symseed.regressor.restore import Judge, Restorer
+from symseed.regressor.judge import Judge
+from symseed.regressor.restore import Restorer
 from symseed.regressor.run import Run
 from symseed.regressor.target import Progress
 from symseed.signals import Held, Termination

@@ -16,8 +16,8 @@ from symseed.arrays import Floats
 from symseed.data import InputErrors, NoiseKind
 from symseed.errors import DataError, SettingsError
 from symseed.language.population import Population
+from symseed.regressor.judge import Forms, Judge
 from symseed.regressor.prepare import prepare
-from symseed.regressor.restore import Forms, Judge
 from symseed.regressor.settings import Settings
 from symseed.regressor.target import Progress
 from symseed.scoring import Uncertainty
@@ -186,7 +186,7 @@ def test_a_formula_is_refitted_with_its_own_slopes() -> None:
     prepared = prepared.with_input_errors(errors)
     form = Expression.parse("1.4 * exp(0.8 * x1)", prepared.writer.library)
     forms = Forms(form.row, (form.row,), ())
-    (found,) = Judge(prepared, [form.row], is_final=True).best_of([forms], lambda: False)
+    (found,) = Judge(prepared, None, is_final=True).best_of([forms], lambda: False)
     a, b = 1.4, 0.8
     for _ in range(20):
         sigma = np.sqrt(0.01 + (0.1 * a * b * np.exp(b * x)) ** 2)

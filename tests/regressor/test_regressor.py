@@ -46,7 +46,8 @@ from symseed.language.tokens import OPERATORS
 from symseed.language.writer import Writer
 from symseed.portfolio.portfolio import Portfolio
 from symseed.regressor.front import RULES, Equation
-from symseed.regressor.prepare import MOST_COLUMNS, MOST_ROWS
+from symseed.regressor.measurements import MOST_ROWS
+from symseed.regressor.prepare import MOST_COLUMNS
 from symseed.regressor.target import TargetSearch
 from symseed.scoring import simple_numbers
 from symseed.scoring.fitting import FitSettings

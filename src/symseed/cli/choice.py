@@ -11,8 +11,10 @@ from symseed import tables
 from symseed.arrays import Floats
 from symseed.cli import options
 from symseed.errors import DataError, SettingsError, listed, shown
+from symseed.regressor import in_blocks
 from symseed.regressor.run_data import RunData, checked_errors, checked_weights
-from symseed.tables import Table, TableOptions
+from symseed.tables import Table, TableOptions, opening
+from symseed.tables.large import LargeTable, Roles, check_roles
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +38,15 @@ class Choice:
     reading: TableOptions = field(default_factory=TableOptions)
     """How the file is read."""
 
-    def read(self, source: str) -> RunData:
-        """Read the columns of a table.
+    def read(self, source: str, seed: int = 0) -> RunData:
+        """Read the columns of a table; of a large one, the rows that a fit with a seed searches.
 
         Raises:
             DataError: naming a column that is missing or cannot be used.
             SettingsError: if a column has two roles, or a unit cannot be read.
         """
+        if opening.is_large(source):
+            return self._read_large(source, seed)
         table = tables.read(source, self.reading)
         self._check(table)
         chosen = table.select(
@@ -68,6 +72,30 @@ class Choice:
             categories=chosen.categories,
         )
         return self._with_units(self._with_errors(data, chosen.errors), chosen.units)
+
+    def _read_large(self, source: str, seed: int) -> RunData:
+        """Read a table in blocks."""
+        stream = opening.opened(source, self.reading)
+        if len(self.targets) != 1 or self.categories or any("=" in text for text in self.errors):
+            names = listed([*stream.names, *dict(stream.others)])
+            raise SettingsError(
+                f"A table that is read in blocks has one target, named by -y, no categories, and no errors of inputs. "
+                f"The columns of `{stream.called}` are {names}."
+            )
+        if self.missing == "mean":
+            raise SettingsError(
+                "`--missing mean` needs a table in memory, but this one is read in blocks. Fill its gaps."
+            )
+        errors = self.errors[0] if self.errors else None
+        taken = {*self.targets, *self.drop, *(name for name in (self.weights, errors) if name is not None)}
+        inputs = self.inputs or tuple(name for name in stream.names if name not in taken)
+        roles = Roles(tuple(name for name in inputs if name not in self.drop), self.targets[0], self.weights, errors)
+        check_roles(stream, roles)
+        table = LargeTable.of(stream, roles)
+        if self.missing == "error" and not table.is_whole:
+            raise DataError(f"{table.stream.rows - len(table):,} of {table.stream.rows:,} rows have gaps. Fill them.")
+        data = replace(in_blocks.searched(table, seed), table=table.report(stream.others))
+        return self._with_units(data, {})
 
     @property
     def _errors(self) -> dict[str, str]:

@@ -44,9 +44,9 @@ def fit(source: str, chosen: Choice, values: Mapping[str, Any], *, as_json: bool
     plan = Settings.of(values).plan()
     if plan.template is not None:
         chosen = replace(chosen, categories=plan.template.by_category)
-    with live.reading(source, live.console()) if not as_json else contextlib.nullcontext():
-        data = chosen.read(source)
     seed = int(check_random_state(plan.given.random_state).randint(2**31 - 1))
+    with live.reading(source, live.console()) if not as_json else contextlib.nullcontext():
+        data = chosen.read(source, seed)
 
     def search(screen: Screen | None) -> SymbolicRegressor:
         model = SymbolicRegressor(**values)

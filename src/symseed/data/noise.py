@@ -166,11 +166,16 @@ def weighed(dataset: Dataset, deviations: Floats) -> Weighed:
         deviations: (M,), up to a common factor.
     """
     largest = float(deviations.max())
-    ratio = np.maximum(deviations / largest, _LEAST)
-    weights = dataset.weights / (ratio * ratio)
+    weights = divided(dataset.weights, deviations, largest)
     factor = dataset.total_weight / float(np.sum(weights))
     given = dataset.with_samples(dataset.X, dataset.y, weights * factor).with_loss(dataset.loss)
     return Weighed(given, largest * math.sqrt(factor))
+
+
+def divided(weights: Floats, deviations: Floats, largest: float) -> Floats:
+    """Divide weights by the squares of standard deviations, in units of the largest of all samples."""
+    ratio = np.maximum(deviations / largest, _LEAST)
+    return np.asarray(weights / (ratio * ratio))
 
 
 def _percent(share: float) -> str:

@@ -47,14 +47,15 @@ _Piece: TypeAlias = str | float
 """Text, or a number whose digits are not decided yet."""
 
 
-def to_text(expression: Expression, dataset: Dataset | None = None) -> str:
+def to_text(expression: Expression, dataset: Dataset | None = None, samples: int | None = None) -> str:
     """Return a formula as text for people, which `from_text` reads.
 
     Args:
         dataset: the data that the formula was fitted to. Without them, numbers have four digits, and brackets stay
             as they are, since the digits that a rewritten formula needs are not known.
+        samples: how many samples there were, of which `dataset` has some; None: it has all.
     """
-    rounding = None if dataset is None else _Rounding.of(expression, dataset)
+    rounding = None if dataset is None else _Rounding.of(expression, dataset, samples or len(dataset))
     if len(expression) > MOST_TOKENS or expression.depth > _DEEPEST:
         return _as_it_is(expression, rounding)
     writer = _Writer(has_pi=all(token.name != "pi" for token in expression.library.variables))
@@ -109,8 +110,8 @@ class _Rounding:
     """Largest root mean square of the change by all numbers together, if the data have no noise."""
 
     @classmethod
-    def of(cls, expression: Expression, dataset: Dataset) -> _Rounding | None:
-        """Return the rounding of the data; None if the formula has no value at any of them."""
+    def of(cls, expression: Expression, dataset: Dataset, samples: int) -> _Rounding | None:
+        """Return the rounding of so many samples, some of them given; None if the formula has no value at any."""
         step = -(-len(dataset) // _MOST_ROWS)
         X, y = dataset.X[::step], dataset.y[::step]
         predicted = expression.evaluate(X)
@@ -122,7 +123,7 @@ class _Rounding:
         y, predicted = y / unit, predicted / unit
         error = _size(y - predicted)
         spread = _size(y - y.mean()) or 1.0
-        chance = _DEVIATIONS * error / math.sqrt(len(dataset))
+        chance = _DEVIATIONS * error / math.sqrt(samples)
         return cls(expression.library, X, predicted, unit, chance, _READABLE * spread)
 
     def is_near(self, text: str, numbers: int) -> bool:

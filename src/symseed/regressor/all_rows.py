@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from symseed.assembly.simplify import frozen, reduced, simplified
-from symseed.data.chunks import ArrayChunks
+from symseed.data.chunks import ArrayChunks, Chunks
 from symseed.language import Expression, Library, Row, Writer
 from symseed.language.tokens import TokenKind
 from symseed.regressor import threads
@@ -17,6 +18,7 @@ from symseed.scoring import simple_numbers
 from symseed.scoring.all_samples import AllSamples
 from symseed.scoring.description import description_lengths
 from symseed.search.budget import IsLate
+from symseed.tables.large import TableChunks
 
 _FEW = 500
 """Number of samples that show which tokens of a formula have no effect, as in a search: chosen by hand."""
@@ -47,8 +49,15 @@ class AllRows:
     samples: AllSamples
 
     @classmethod
-    def of(cls, prepared: Prepared, rows: Sequence[Row]) -> AllRows:
-        """Take the columns that the formulas `rows` of the search's library use."""
+    def of(cls, prepared: Prepared, rows: Sequence[Row], executor: Executor | None = None) -> AllRows:
+        """Take the columns that the formulas `rows` of the search's library use.
+
+        Args:
+            executor: has the workers that read a large table; None: this process does.
+
+        Raises:
+            DataError: if a large table cannot be read any more.
+        """
         library = prepared.writer.library
         ids = sorted({i for row in rows for i in row.ids if library[i].kind is TokenKind.VARIABLE})
         places = {i: place for place, i in enumerate(ids)}
@@ -58,8 +67,7 @@ class AllRows:
             for i, token in enumerate(library.tokens)
         ]
         used = tuple(prepared.columns[column] for column in own)
-        jobs = threads.count(prepared.plan.jobs, len(prepared.whole), constants=True)
-        chunks = ArrayChunks(prepared.all.data, prepared.all.given, used, jobs)
+        chunks = _chunks(prepared, used, executor)
         data = prepared.data
         few = data.take(np.arange(_FEW) * len(data) // _FEW) if len(data) > _FEW else data
         few = few.with_samples(few.X[:, own], few.y, few.weights, chunks.names).with_loss(data.loss)
@@ -112,3 +120,17 @@ class AllRows:
         """The places of the constants to fit."""
         places = self.writer.library.constant_places(row.ids)
         return [place for place in places if is_free or simple_numbers.cost(row.constants[place]) is None]
+
+
+def _chunks(prepared: Prepared, columns: tuple[int, ...], executor: Executor | None) -> Chunks:
+    """All samples, with some columns of the whole table."""
+    jobs = threads.count(prepared.plan.jobs, len(prepared.all), constants=True)
+    given, data, table, curve = prepared.all.given, prepared.all.data, prepared.all.large, prepared.all.curve
+    if table is None:
+        return ArrayChunks(data, given, columns, jobs)
+    names = tuple(table.roles.inputs[column] for column in columns)
+    chunks = TableChunks(table, names, data.loss, given.loss, jobs, executor)
+    if table.roles.errors is not None:
+        return chunks.weighed_by(None)
+    used = list(prepared.columns)
+    return chunks if curve is None else chunks.weighed_by(lambda X: curve.deviations(X[:, used]))

@@ -129,16 +129,11 @@ def _search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
             found.append(fit.done[output])
             selected.append(chosen_names(fit.plan, fit.data, fit.seed, output))
             continue
-        dataset, seed = fit.data.dataset(output), derived(fit.seed, Stream.TARGET, output)
         deadline = deadlines.share(count - output)
-        dimensions, test = fit.data.dimensions(output), fit.data.test(output)
         tell = None if fit.screen is None else functools.partial(fit.screen.activity, output)
         if tell is not None:
             tell(Activity(Stage.PREPARING, 0.0, 0, Budget(fit.plan.max_evals, fit.plan.max_time)))
-        prepared = prepare(
-            fit.plan, dataset, seed=seed, dimensions=dimensions, test=test, errors=fit.data.errors(output)
-        )
-        prepared = prepared.with_input_errors(fit.data.input_errors(output))
+        prepared = _prepared(fit, output)
         selected.append(prepared.data.names)
         watch = _watched([histories[output], *_callbacks(fit, clock)])
         search = TargetSearch(
@@ -168,6 +163,21 @@ def _search_targets(fit: Fit, keep: Callable[[Outcome], None]) -> None:
         keep(outcome(is_interrupted=is_interrupted))
         if fit.screen is not None:
             fit.screen.end(found)
+
+
+def _prepared(fit: Fit, output: int) -> Prepared:
+    """The data of a target."""
+    data = fit.data
+    prepared = prepare(
+        fit.plan,
+        data.dataset(output),
+        seed=derived(fit.seed, Stream.TARGET, output),
+        dimensions=data.dimensions(output),
+        test=data.test(output),
+        errors=data.errors(output),
+        large=data.large,
+    )
+    return prepared.with_input_errors(data.input_errors(output))
 
 
 def _searched(

@@ -232,13 +232,15 @@ class EquationFront:
         reason: StopReason,
         *,
         data: Dataset,
+        samples: int,
         rows: int,
         rounding: float,
         noise: Noise = ADDITIVE,
     ) -> EquationFront:
         """Return the Pareto front of candidates; the formula that `best` selects is on it.
 
-        `data` are all samples that were fitted: they determine how many digits of a formula are shown.
+        `data` are samples that were fitted, some of all `samples`: they determine how many digits of a formula are
+        shown.
         """
         formulas = [candidate.formula for candidate in candidates]
         choice = candidates[_shortest(formulas)]
@@ -252,7 +254,7 @@ class EquationFront:
                 item.formula,
                 loss=item.loss,
                 score=score,
-                text=to_text(item.formula.expression, data),
+                text=to_text(item.formula.expression, data, samples),
                 test_loss=item.test_loss,
             )
             for item, score in zip(kept, scores, strict=True)
@@ -270,14 +272,20 @@ class EquationFront:
         return replace(self, equations=known(self.equations), others=known(self.others))
 
     def weighed(
-        self, others: Sequence[Candidate], data: Dataset, forms_of: Callable[[Sequence[Expression]], Sequence[int]]
+        self,
+        others: Sequence[Candidate],
+        forms_of: Callable[[Sequence[Expression]], Sequence[int]],
+        *,
+        data: Dataset,
+        samples: int,
     ) -> EquationFront:
         """Return the front with the weight of each formula, unless no formula is likely to be right.
 
         Args:
             others: further formulas near the best; those of a form that is on the front are left out.
-            data: all samples that were fitted, as in `of`.
             forms_of: numbers the forms of formulas.
+            data: samples that were fitted, as in `of`.
+            samples: how many there were.
         """
         if self.reason is StopReason.NO_SHORT_LAW:
             return self
@@ -298,7 +306,7 @@ class EquationFront:
                     near[place - count].formula,
                     loss=near[place - count].loss,
                     score=0.0,
-                    text=to_text(near[place - count].formula.expression, data),
+                    text=to_text(near[place - count].formula.expression, data, samples),
                     test_loss=near[place - count].test_loss,
                     weight=shares[place],
                 )

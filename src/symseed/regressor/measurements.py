@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from symseed.arrays import Floats
 from symseed.data import Dataset, Loss
 from symseed.data.noise import ADDITIVE, Noise, NoiseKind, Pilot, pilot, robust_loss, robust_size, weighed
+from symseed.tables import LargeTable
+
+MOST_ROWS = 10_000
+"""Most samples that a search uses, drawn at random; its formulas are fitted and judged on all. Chosen by hand."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -18,17 +24,30 @@ class Measurements:
     """With the weights and the loss of the user."""
     data: Dataset
     """With weights and a loss that account for the noise; the same dataset if the noise is additive."""
+    large: LargeTable | None = None
+    """The table that the samples were drawn from; None: they are all samples."""
+    curve: Pilot | None = None
+    """Gives the standard deviations of the samples' noise, if `large` has no column of them; None: it is additive."""
 
     @classmethod
-    def of(cls, given: Dataset, errors: Floats | None) -> Measurements:
+    def of(cls, given: Dataset, errors: Floats | None, large: LargeTable | None = None) -> Measurements:
         """Take samples, and their standard errors if the user gave them."""
-        return cls(given, given if errors is None else weighed(given, errors).dataset)
+        return cls(given, given if errors is None else weighed(given, errors).dataset, large)
+
+    def __len__(self) -> int:
+        """Return the number of all samples."""
+        return len(self.given) if self.large is None else len(self.large)
+
+    @property
+    def counted(self) -> int:
+        """Number of all samples of positive weight."""
+        return int(np.count_nonzero(self.data.weights)) if self.large is None else len(self.large)
 
     def with_loss(self, loss: Loss | None, fitted: Loss | None) -> Measurements:
         """Return the same samples with the loss of the user and that by which formulas are fitted."""
         given = self.given.with_loss(loss)
         is_same = self.data is self.given and fitted is loss
-        return Measurements(given, given if is_same else self.data.with_loss(fitted))
+        return replace(self, given=given, data=given if is_same else self.data.with_loss(fitted))
 
     def take(self, columns: Sequence[int]) -> Measurements:
         """Return the same samples with some of their columns."""
@@ -39,7 +58,8 @@ class Measurements:
         """Return the same samples with the weights of a pilot; `columns` are those that its curve depends on."""
         if curve is None:
             return self
-        return Measurements(self.given, weighed(self.data, curve.deviations(self.given.X[:, columns])).dataset)
+        data = weighed(self.data, curve.deviations(self.given.X[:, columns])).dataset
+        return replace(self, data=data, curve=curve)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -13,19 +13,17 @@ from symseed.assembly import probes
 from symseed.data import Dataset, InputErrors, Noise
 from symseed.data.magnitudes import Magnitudes
 from symseed.errors import listed, shown
-from symseed.language import Expression, Library, Row, Writer
+from symseed.language import Expression, Library, Row, TokenKind, Writer
 from symseed.language.parsing import names_in
-from symseed.language.tokens import TokenKind
 from symseed.portfolio import PartSettings, PortfolioSettings, TemplateTask
-from symseed.regressor.measurements import Measurements, chosen
+from symseed.regressor.measurements import MOST_ROWS, Measurements, chosen
 from symseed.regressor.settings import Plan
 from symseed.space import Dimensions
+from symseed.tables import LargeTable
 
 MOST_COLUMNS = 64
 """Most columns that a search uses, even if `select_k_features` is larger: those that each explain most of y alone.
 Chosen by hand."""
-MOST_ROWS = 10_000
-"""Most samples that a search uses, drawn at random; its formulas are fitted and judged on all. Chosen by hand."""
 
 _SQUARES_FIT = (1e-100, 1e100)
 """Smallest and largest |y| whose squared errors neither underflow nor overflow."""
@@ -75,6 +73,11 @@ class Prepared:
         return self.used.data
 
     @property
+    def shown_data(self) -> Dataset:
+        """The samples that determine how many digits of a formula are shown: those of the search if these are few."""
+        return _sampled(self.whole, self.seed) if self.is_sampled else self.whole
+
+    @property
     def used_of_all(self) -> Dataset:
         """All samples with the columns that the search uses, as the user weighs them."""
         return self.all.take(self.columns).given
@@ -97,7 +100,7 @@ class Prepared:
     @property
     def is_sampled(self) -> bool:
         """Whether the search uses some samples of many."""
-        return int(np.count_nonzero(self.whole.weights)) > MOST_ROWS
+        return self.all.counted > MOST_ROWS
 
     def with_input_errors(self, errors: InputErrors | None) -> Prepared:
         """Return the same with the errors of the columns of the whole table."""
@@ -152,6 +155,7 @@ def prepare(
     dimensions: Dimensions | None = None,
     test: Dataset | None = None,
     errors: Floats | None = None,
+    large: LargeTable | None = None,
 ) -> Prepared:
     """Prepare the data of a target.
 
@@ -160,12 +164,13 @@ def prepare(
         dimensions: constraint that units put on the formulas.
         test: samples that are held out from the search.
         errors: standard errors of all samples; None: they are not known.
+        large: the table from which `dataset` was drawn; None: `dataset` has all samples.
     """
     settings = plan.settings
     if dimensions is not None:
         settings = replace(settings, constraints=(*settings.constraints, dimensions))
-    everything = Measurements.of(dataset, errors)
-    _warn_of_rows(dataset)
+    everything = Measurements.of(dataset, errors, large)
+    _warn_of_rows(everything.counted)
     given = distinct(_sampled(everything.given, seed))
     few = Measurements(given, given if errors is None else distinct(_sampled(everything.data, seed)))
     sampled = few.data
@@ -226,9 +231,8 @@ def _sampled(dataset: Dataset, seed: int) -> Dataset:
     return dataset.counted().sampled(MOST_ROWS, seed)
 
 
-def _warn_of_rows(dataset: Dataset) -> None:
+def _warn_of_rows(count: int) -> None:
     """Say that the search uses a part of the samples."""
-    count = int(np.count_nonzero(dataset.weights))
     if count > MOST_ROWS:
         warnings.warn(
             f"`X` has {count:,} rows; the search uses {MOST_ROWS:,} of them, drawn at random. Constants are "

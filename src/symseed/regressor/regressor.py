@@ -13,21 +13,19 @@ from typing import Any, Literal, ParamSpec, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from symseed import show
 from symseed.arrays import Floats
 from symseed.data import frames
-from symseed.errors import DataError, SettingsError, listed
-from symseed.regressor import guesses
+from symseed.errors import DataError, SettingsError
+from symseed.regressor import given, guesses
 from symseed.regressor.fitting import Fit, Outcome, Screen, saved_outcome, search_targets
 from symseed.regressor.front import TABLE, Equation, EquationFront
 from symseed.regressor.run import Run
-from symseed.regressor.run_data import RunData, checked_errors, checked_weights
+from symseed.regressor.run_data import RunData
 from symseed.regressor.settings import LIMITS, NAMES, Callback, EarlyStop, Plan, Settings, suggestion
 from symseed.regressor.sureness import Sureness
-from symseed.search.streams import Stream, derived
 
 _Given = ParamSpec("_Given")
 _DEFAULTS = Settings()
@@ -239,8 +237,11 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
         that every target has one by then.
 
         Args:
-            X: (M, V) numbers, as an array or a data frame; formulas use the names of the columns.
-            y: (M,), or (M, K) for K targets, each with its own front.
+            X: (M, V) numbers, as an array or a data frame; formulas use the names of the columns. A table of any size
+                is read in blocks: the path of a Parquet, Arrow, `.npy` or text file, of a folder of Parquet files, or a
+                pattern of paths; a Dask DataFrame; or a memory-mapped array (`np.load(path, mmap_mode="r")`).
+            y: (M,), or (M, K) for K targets, each with its own front. For a path or a Dask frame the name of a column,
+                as are `sample_weight` and `y_err` then.
             sample_weight: (M,), weight of each sample; 2 is the same as repeating the sample.
             y_err: standard errors of y, of the shape of y or one number for each row; samples are weighed by their
                 inverse squares. Only their ratios matter: the common factor is estimated.
@@ -260,26 +261,11 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
         plan = self._settings().plan()
         if y is None:
             raise DataError("SymbolicRegressor requires y to be passed, but the target y is None.")
-        table = frames.read(X, categories=() if plan.template is None else plan.template.by_category)
-        targets = frames.read_values(y, "y", len(table.values))
-        targets = targets[:, 0] if targets.ndim == 2 and targets.shape[1] == 1 else targets
-        data = RunData(
-            table.values.copy(),  # the caller may change the arrays while the search runs
-            targets.reshape(len(targets), -1).copy(),
-            _weights(sample_weight, len(table.values)).copy(),
-            table.names,
-            _are_texts(table.labels),
-            is_multiple=targets.ndim == 2,
-            targets=("y",) if targets.ndim == 1 else tuple(f"y{i + 1}" for i in range(targets.shape[1])),
-            categories=table.categories,
-            y_errors=_errors(y_err, targets.reshape(len(targets), -1).shape),
-            X_errors=_input_errors(X_err, table.values.shape, table.names),
-        ).with_units(X_units, y_units)
-        generator = check_random_state(self.random_state)
         # A warm start has another seed than the fits before it.
         earlier = getattr(self, "_fits", 0) if self.warm_start else 0
-        seed = derived(int(generator.randint(2**31 - 1)), Stream.WARM_START, earlier)
-        self.fit_data(plan, data, labels=table.labels, seed=seed, started=started)
+        seed = given.seed_of(self.random_state, earlier)
+        data, labels = given.read(plan, X, y, given.Extras(sample_weight, y_err, X_err), seed)
+        self.fit_data(plan, data.with_units(X_units, y_units), labels=labels, seed=seed, started=started)
         self._fits = earlier + 1
         return self
 
@@ -302,6 +288,7 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
         """
         plan = plan.with_categories(data.categories).guided()
         plan.weights.check(data.names)
+        plan.check_executor(is_large=data.large is not None)
         plan.check_errors(is_given=data.y_errors is not None or data.X_errors is not None)
         if plan.template is not None:
             plan.template.columns(data.names)  # refuses names that are no column, before a folder is made
@@ -387,7 +374,7 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
     ) -> None:
         self.n_features_in_ = len(data.given_names)
         self.__dict__.pop("feature_names_in_", None)
-        if _are_texts(labels):
+        if given.are_texts(labels):
             self.feature_names_in_ = np.array(labels, dtype=object)
         self._labels, self._names, self._categories = labels, data.names, data.categories
         self._fronts = tuple(front.determined_by(*data.sample(i)) for i, front in enumerate(outcome.fronts))
@@ -463,8 +450,8 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
         table = frames.read(X, labels=self._labels, categories=self._categories)
         if table.labels is None or self._labels is None:
             # scikit-learn compares the number of columns, and warns if only one of the two had names.
-            given = X if _are_texts(table.labels) or self._categories else table.values
-            validate_data(self, given, reset=False, skip_check_array=True)
+            checked = X if given.are_texts(table.labels) or self._categories else table.values
+            validate_data(self, checked, reset=False, skip_check_array=True)
         chosen = self.at(index)
         values = [equation.expression.evaluate(table.values) for equation in chosen]
         for value in values:
@@ -639,53 +626,3 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
         """Return text and page for notebooks; the text alone if scikit-learn's setting `display` is "text"."""
         page = {"text/html": self._repr_html_()} if hasattr(self, "_repr_html_") else {}
         return {"text/plain": repr(self), **page}
-
-
-# --- Data ------------------------------------------------------------------------------------------------------------
-
-
-def _are_texts(labels: tuple[Hashable, ...] | None) -> bool:
-    """Whether all columns are named by strings, the only names that scikit-learn keeps."""
-    return labels is not None and all(type(label) is str for label in labels)
-
-
-def _errors(values: Any, shape: tuple[int, int]) -> Floats | None:
-    """Standard errors of y, for each sample and target."""
-    if values is None:
-        return None
-    errors = frames.read_values(values, "y_err", shape[0])
-    errors = np.repeat(errors[:, None], shape[1], axis=1) if errors.ndim == 1 else errors
-    if errors.shape != shape:
-        raise DataError(f"`y_err` must have one value for each value of y, {shape}, but its shape is {errors.shape}.")
-    return checked_errors(errors.copy(), "`y_err`")
-
-
-def _input_errors(values: Any, shape: tuple[int, int], names: tuple[str, ...]) -> Floats | None:
-    """Standard errors of the columns, 0 for those that have none."""
-    if values is None:
-        return None
-    if isinstance(values, Mapping):
-        out = np.zeros(shape)
-        for name, errors in values.items():
-            if name not in names:
-                raise DataError(f"`X_err` names `{name}`, but the columns are {listed(names)}.")
-            given = np.full(shape[0], errors) if isinstance(errors, numbers.Real) else errors
-            out[:, names.index(name)] = frames.read_values(given, f"X_err[{name!r}]", shape[0])
-    else:
-        out = frames.read_values(values, "X_err", shape[0]).reshape(shape[0], -1).copy()
-        if out.shape != shape:
-            raise DataError(f"`X_err` must have the shape of X, {shape}, but its shape is {out.shape}.")
-    if out.min() < 0.0:
-        raise DataError(f"`X_err` must be standard errors of at least 0, but it is {out.min()} in one row.")
-    return out
-
-
-def _weights(values: Any, rows: int) -> Floats:
-    if values is None:
-        return np.ones(rows)
-    if isinstance(values, numbers.Real):
-        values = np.full(rows, values)
-    weights = frames.read_values(values, "sample_weight", rows)
-    if weights.ndim != 1:
-        raise DataError(f"`sample_weight` must have one value for each row, but its shape is {weights.shape}.")
-    return checked_weights(weights, "`sample_weight`")

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import math
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from concurrent.futures import Executor
 
 import numpy as np
 
-from symseed.arrays import Floats
 from symseed.assembly.simplify import converged, simplified
-from symseed.data import Dataset
+from symseed.errors import DataError
 from symseed.language import Expression, Row
-from symseed.portfolio import Backfitting, Formula, Islands, Portfolio
-from symseed.regressor.all_rows import AllRows, Judged
+from symseed.portfolio import Backfitting, Islands, Portfolio
+from symseed.regressor.all_rows import AllRows
 from symseed.regressor.front import Candidate, EquationFront
-from symseed.regressor.own_errors import refitted
+from symseed.regressor.judge import Forms, Judge, mean_loss
 from symseed.regressor.prepare import Prepared
-from symseed.scoring import cross_validated, description_lengths, fit_to_convergence, forms
+from symseed.scoring import cross_validated, fit_to_convergence, forms
 from symseed.search import StopReason, Stream, derived
 from symseed.search.budget import IsLate, in_time
 
@@ -33,10 +31,10 @@ _RESERVED = 0.5
 """Most seconds kept for the last simplification in the user's units: chosen by hand."""
 _PASSES = 1_000
 """Passes over all samples for fitting and judging a front, if a search used a part of them: measured, rounded up."""
+_STREAMED = 60
+"""The same for a table that is read in blocks, of which a pass takes as long as the first one: measured, rounded up."""
 _MOST_RESERVE = 0.5
 """Largest share of the time that is kept for fitting and judging on all samples: chosen by hand."""
-_AT_ONCE = 8
-"""Formulas that are fitted to all samples of a large table together, between two looks at the time: chosen by hand."""
 _MOST_NEAR = 5
 """Most formulas beside the front that are judged on all samples of a large table: chosen by hand, a bound on time."""
 _SAME_VALUES = 1e-6
@@ -46,15 +44,19 @@ _SAME_VALUES = 1e-6
 class Restorer:
     """Turns the formulas of a search into formulas in the user's units."""
 
-    def __init__(self, prepared: Prepared) -> None:
-        self._prepared = prepared
+    def __init__(self, prepared: Prepared, executor: Executor | None = None) -> None:
+        """Take the prepared data; `executor` has the workers that read a large table, None: this process does."""
+        self._prepared, self._executor = prepared, executor
         self._writer = prepared.writer
+        self._is_cut_off = False  # from the rows of a large table
 
     def reserve(self, seconds: float) -> float:
         """Return how many of the given seconds to keep for restoring a front, by the time of a pass over the data."""
+        if self._prepared.all.large is not None:
+            return min(_MOST_RESERVE * seconds, _STREAMED * self._prepared.all.large.seconds)
         if self._prepared.is_sampled:
             started = time.monotonic()
-            _mean_loss(self._prepared.whole, self._prepared.whole.y)
+            mean_loss(self._prepared.whole, self._prepared.whole.y)
             return min(_MOST_RESERVE * seconds, _PASSES * (time.monotonic() - started))
         return 0.0 if self._prepared.units.are_plain else min(_RESERVE * seconds, _RESERVED)
 
@@ -62,13 +64,31 @@ class Restorer:
         """Return the front that a user sees; after Ctrl-C or when time is up, the front of the formulas judged so far.
 
         While the search works, formulas are judged on its own samples, and only the selected one is simplified again.
+        If a large table cannot be read any more, they are judged on the samples of the search too.
         """
+        try:
+            return self._front(portfolio, reason, is_late)
+        except DataError as error:
+            if self._prepared.all.large is None or self._is_cut_off:
+                raise
+            self._is_cut_off = True
+            warnings.warn(
+                f"{error} The formulas are fitted and judged on the {len(self._prepared.whole):,} rows that the search "
+                "used; `resume` judges them on all rows once these can be read.",
+                RuntimeWarning,
+                stacklevel=9,
+            )
+            return self._front(portfolio, StopReason.UNREAD, is_late)
+
+    def _front(
+        self, portfolio: Portfolio | Islands | Backfitting, reason: StopReason, is_late: IsLate
+    ) -> EquationFront:
         choice = portfolio.best
         assert choice is not None, "there is a front once a formula is selected"
         rows = list(dict.fromkeys([choice.expression.row, *(formula.expression.row for formula in portfolio.front())]))
         near = [] if reason is StopReason.SOLVED else [row for row in portfolio.near if row not in rows]
         near = near[:_MOST_NEAR] if self._prepared.is_sampled else near
-        judge = Judge(self._prepared, [*rows, *near], is_final=reason is not StopReason.NOT_ENDED)
+        judge = self._judge([*rows, *near], is_final=reason is not StopReason.NOT_ENDED)
         candidates: list[Candidate] = []
         done = 0
         try:
@@ -91,12 +111,13 @@ class Restorer:
             best = min(candidates, key=lambda item: item.formula.description)
             candidates += judge.simplified(best.formula.expression.row, is_late)
         if done < len(rows) and reason is not StopReason.INTERRUPTED:
-            _warn_of_time(done, len(rows), len(self._prepared.whole))
+            _warn_of_time(done, len(rows), len(self._prepared.all))
         fitting = [item for item in candidates if item.formula.expression.size <= self._prepared.plan.maxsize]
         front = EquationFront.of(
             fitting or candidates,
             reason,
-            data=self._prepared.whole,
+            data=self._prepared.shown_data,
+            samples=len(self._prepared.all),
             rows=judge.count,
             noise=self._prepared.noise,
             rounding=self._prepared.scaled.rounding,
@@ -104,6 +125,11 @@ class Restorer:
         if not judge.is_final:
             return front
         return self._weighed(front, near, judge, is_late)
+
+    def _judge(self, rows: Sequence[Row], *, is_final: bool) -> Judge:
+        prepared = self._prepared
+        is_all = is_final and prepared.is_sampled and prepared.has_squares and not self._is_cut_off
+        return Judge(prepared, AllRows.of(prepared, rows, self._executor) if is_all else None, is_final=is_final)
 
     def _weighed(self, front: EquationFront, near: Sequence[Row], judge: Judge, is_late: IsLate) -> EquationFront:
         """The front with weights, for which further formulas near the best are judged too while there is time."""
@@ -115,8 +141,9 @@ class Restorer:
         ]
         weighed = front.weighed(
             others,
-            self._prepared.whole,
             lambda formulas: forms([Expression(library, item.row) for item in formulas], self._prepared.data),
+            data=self._prepared.shown_data,
+            samples=len(self._prepared.all),
         )
         if self._prepared.plan.given.model_selection != "cv":
             return weighed
@@ -136,7 +163,7 @@ class Restorer:
         data, columns = self._prepared.used.given, list(self._prepared.columns)
         table = np.zeros((len(data), 1 + max(columns)))
         table[:, columns] = data.X
-        return _mean_loss(data, shown.evaluate(table))
+        return mean_loss(data, shown.evaluate(table))
 
     def _forms(self, row: Row, is_late: IsLate, *, is_choice: bool = False, is_simplified: bool = True) -> Forms:
         """A formula of the search in the user's units, simplified again if the units differ and there is time."""
@@ -170,111 +197,6 @@ class Restorer:
         return converged(self._writer, simple, data, iterations=100, is_late=is_late)
 
 
-@dataclass(frozen=True, slots=True)
-class Forms:
-    """A formula of a search, and ways to write it in the user's units."""
-
-    searched: Row
-    """The search's formula, for scaled data."""
-    better: tuple[Row, ...]
-    plain: tuple[Row, ...]
-    """What is judged if none of the better forms has a value at every sample."""
-
-
-class Judge:
-    """Judges formulas in the user's units: on all samples at the end, on the search's while it works."""
-
-    def __init__(self, prepared: Prepared, rows: Sequence[Row], *, is_final: bool) -> None:
-        self._prepared, self.is_final = prepared, is_final
-        is_all = is_final and prepared.is_sampled and prepared.has_squares
-        self._all = AllRows.of(prepared, rows) if is_all else None
-
-    @property
-    def is_slow(self) -> bool:
-        """Whether there are so many samples that judging a formula takes a while."""
-        return self._all is not None
-
-    @property
-    def count(self) -> int:
-        """Number of samples that description lengths count."""
-        return len(self._prepared.data if self._all is None else self._all.samples)
-
-    def together(self, rows: Sequence[Row]) -> list[Sequence[Row]]:
-        """Return which formulas are judged together, in passes over all samples, before the time is looked at again."""
-        size = _AT_ONCE if self.is_slow else 1
-        return [rows[begin : begin + size] for begin in range(0, len(rows), size)]
-
-    def best_of(self, formulas: Sequence[Forms], is_late: IsLate) -> list[Candidate]:
-        """Return the better forms of formulas, or the plain ones, with their losses."""
-        out: list[list[Candidate]] = [[] for _ in formulas]
-        for chosen in ("better", "plain"):
-            open_ = [place for place, found in enumerate(out) if not found]
-            pairs = [(form, place) for place in open_ for form in getattr(formulas[place], chosen)]
-            rows = [form for form, _ in pairs]
-            fitted = rows if self._all is None or not rows else self._all.fitted(rows, is_late)
-            searched = [formulas[place].searched for _, place in pairs]
-            for (_, place), found in zip(pairs, self._candidates(fitted, searched), strict=True):
-                out[place] += found
-        return [item for found in out for item in found]
-
-    def simplified(self, row: Row, is_late: IsLate) -> list[Candidate]:
-        """Return a formula, fitted to all samples, with the simple numbers that all samples allow."""
-        assert self._all is not None
-        (found,) = self._candidates([self._all.simplified(row, is_late)], [row])
-        return found
-
-    def _candidates(self, rows: Sequence[Row], searched: Sequence[Row]) -> list[list[Candidate]]:
-        """Each formula with its losses; none if it has no value at a sample of positive weight."""
-        if self._all is not None:
-            return [self._judged(one) for one in (self._all.judged(rows) if rows else ())]
-        return [self._in_memory(*pair) for pair in zip(rows, searched, strict=True)]
-
-    def _judged(self, found: Judged) -> list[Candidate]:
-        """A formula that was judged on all samples of a large table."""
-        unit, ruler = self._prepared.units.target, self._prepared.scaled.ruler
-        share = found.mean / unit / unit if ruler is None else float(ruler.mean_square(np.array([found.mean]))[0])
-        return self._candidate(found.row, found.loss, share, found.description)
-
-    def _in_memory(self, row: Row, searched: Row) -> list[Candidate]:
-        """A formula on samples that the search used, or on all if squares of them overflow."""
-        own = refitted(self._prepared, row) if self.is_final else None
-        row = row if own is None else own.row
-        prepared, unit = self._prepared, self._prepared.units.target
-        samples = prepared.all
-        if prepared.is_sampled and not self.is_final:
-            samples = prepared.used
-            prediction = Expression(prepared.writer.library, row).evaluate(samples.data.X)
-        else:
-            prediction = Expression(prepared.shown_library, row).evaluate(samples.data.X)
-        data = samples.data
-        counted = data.weights > 0.0
-        if np.isnan(prediction[counted]).any():
-            return []
-        prediction = np.where(np.isnan(prediction), data.y, prediction)  # NaN only where the weight is 0
-        with np.errstate(over="ignore"):
-            loss = _mean_loss(samples.given, prediction)
-            share = _mean_square(data.y / unit, prediction / unit, data.weights)
-            if prepared.scaled.ruler is not None:
-                share = float(prepared.scaled.ruler.mean_square(np.array([_mean_loss(data, prediction)]))[0])
-        if own is not None:
-            return self._candidate(row, loss, own.mean_square / (unit * unit), own.description)
-        described, on = (row, prepared.data) if prepared.has_squares else (searched, prepared.scaled)
-        length = description_lengths(prepared.writer.population([described]), on)[0]
-        return self._candidate(row, loss, share, float(length))
-
-    def _candidate(self, row: Row, loss: float, share: float, description: float) -> list[Candidate]:
-        """A formula with its losses; none if they are not finite."""
-        if not (math.isfinite(share) and math.isfinite(description)):
-            return []
-        expression = Expression(self._prepared.shown_library, row)
-        return [Candidate(Formula(expression, share, description), loss, self._test_loss(expression))]
-
-    def _test_loss(self, expression: Expression) -> float | None:
-        """The mean loss on the samples that are held out; NaN if the formula has no value at one of them."""
-        test = self._prepared.test
-        return None if test is None else _mean_loss(test, expression.evaluate(test.X))
-
-
 def _warn_of_time(done: int, count: int, rows: int) -> None:
     warnings.warn(
         f"Time was up when {done} of {count} formulas had been judged on all {rows:,} rows. The front holds only "
@@ -282,17 +204,3 @@ def _warn_of_time(done: int, count: int, rows: int) -> None:
         UserWarning,
         stacklevel=10,
     )
-
-
-def _mean_loss(data: Dataset, prediction: Floats) -> float:
-    """The weighted mean loss, in the data's own units."""
-    if data.loss is None:
-        with np.errstate(over="ignore"):
-            return _mean_square(data.y, prediction, data.weights)
-    return float(np.average(data.loss.scaled.native.values(data.y, prediction), weights=data.weights))
-
-
-def _mean_square(y: Floats, prediction: Floats, weights: Floats) -> float:
-    """The mean squared error, equal to scikit-learn's `mean_squared_error` to the last bit."""
-    is_even = bool((weights == 1.0).all())
-    return float(np.average((y - prediction) ** 2, weights=None if is_even else weights))

@@ -24,7 +24,7 @@ from symseed.scoring.uncertainty import MOST_SAMPLES
 from symseed.search.streams import Stream, derived
 from symseed.space import Dimension, Dimensions
 from symseed.space.dimensions import UnitLike
-from symseed.tables.report import TableReport
+from symseed.tables import LargeTable, TableReport
 
 _MOST_HEADER = 2**20
 """Most bytes of a safetensors file besides its numbers: far above the usual size, chosen by hand."""
@@ -88,6 +88,8 @@ class RunData:
     """Standard errors of the columns, 0 where a column has none; None: no column has any."""
     categories: tuple[Categories, ...] = ()
     """The columns that were given as categories; X has a column of 0 and 1 for each value."""
+    large: LargeTable | None = None
+    """All samples, of which X, y and the weights are those that the search uses; None: X has all of them."""
 
     def __post_init__(self) -> None:
         """Check the targets, and make the arrays, which belong to the run, read-only: a dataset then shares them.
@@ -129,6 +131,10 @@ class RunData:
         """
         if size is None:
             return self
+        if self.large is not None:
+            raise SettingsError(
+                "`test_size` needs a table in memory, but this one is read in blocks. Hold rows out in other files."
+            )
         counted = np.flatnonzero(self.weights > 0.0)
         count = int(size) if size >= 1 else math.ceil(size * len(counted))
         if count >= len(counted):
@@ -210,8 +216,8 @@ class RunData:
         whole, errors = self.dataset(output), self.errors(output)
         whole = whole if errors is None else weighed(whole, errors).dataset
         rows = np.flatnonzero(whole.weights > 0.0)
-        count = len(rows)
-        if count > MOST_SAMPLES:
+        count = len(rows) if self.large is None else len(self.large)
+        if len(rows) > MOST_SAMPLES:
             rows = rows[np.sort(np.random.default_rng(0).choice(count, MOST_SAMPLES, replace=False))]
         return whole.take(rows), count
 
@@ -234,16 +240,20 @@ class RunData:
     @property
     def described(self) -> dict[str, Any]:
         """Everything but the numbers, as values that TOML can hold."""
-        return {
-            "source": self.source,
-            "targets": list(self.targets),
-            "names": list(self.names),
-            "has_labels": self.has_labels,
-            "is_multiple": self.is_multiple,
-            "rows": len(self.X),
-            "units": [] if self.units is None else [list(self.units.columns), list(self.units.targets)],
-            "categories": [[one.column, list(one.values)] for one in self.categories],
-        } | ({} if self.table is None else {"table": self.table.values()})
+        return (
+            {
+                "source": self.source,
+                "targets": list(self.targets),
+                "names": list(self.names),
+                "has_labels": self.has_labels,
+                "is_multiple": self.is_multiple,
+                "rows": len(self.X),
+                "units": [] if self.units is None else [list(self.units.columns), list(self.units.targets)],
+                "categories": [[one.column, list(one.values)] for one in self.categories],
+            }
+            | ({} if self.table is None else {"table": self.table.values()})
+            | ({} if self.large is None else {"large": self.large.described()})
+        )
 
     @classmethod
     def read(cls, path: Path, described: Mapping[str, Any]) -> RunData:
@@ -279,6 +289,7 @@ class RunData:
             categories=categories_of(described),
             y_errors=arrays.get("y_errors"),
             X_errors=arrays.get("X_errors"),
+            large=LargeTable.read(described["large"]) if described.get("large") else None,
         )
 
 

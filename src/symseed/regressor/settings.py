@@ -106,7 +106,7 @@ class Settings:
         if jobs == 0:
             raise SettingsError("`n_jobs` must be at least 1, or -1 for all cores, but it is 0.")
         islands = self._islands(settings)
-        self._check_executor(islands)
+        self._check_executor()
         checked(self.warm_start, "warm_start", (bool, np.bool_), "true or false")
         _check_seed(self.random_state)
         _check_test_size(self.test_size, is_warm=bool(self.warm_start))
@@ -193,9 +193,7 @@ class Settings:
         own = tuple(tuple(whole(track, "island_tracks", 0) for track in one) for one in tracks)
         return IslandSettings(count, Exchange(self.island_exchange), tracks=own)
 
-    def _check_executor(self, islands: IslandSettings | None) -> None:
-        if self.executor is not None and islands is None:
-            raise SettingsError("`executor` needs `islands`, whose searches it runs, but `islands` is 1. Raise it.")
+    def _check_executor(self) -> None:
         if not (
             self.executor is None or isinstance(self.executor, (str, Executor)) or hasattr(self.executor, "scatter")
         ):
@@ -282,6 +280,14 @@ class Plan:
     def connected(self) -> AbstractContextManager[Executor | None]:
         """Return a context that connects to the cluster, if the settings name one, and gives the executor."""
         return cluster.connected(self.executor)
+
+    def check_executor(self, *, is_large: bool) -> None:
+        """Refuse an executor that would have nothing to do."""
+        if self.executor is not None and self.settings.islands is None and not is_large:
+            raise SettingsError(
+                "`executor` needs `islands`, whose searches it runs, or a table that is read in blocks, but `islands` "
+                "is 1. Raise it."
+            )
 
     def check_errors(self, *, is_given: bool) -> None:
         """Refuse standard errors beside another noise model, or beside a loss that has weights of its own."""

@@ -200,7 +200,12 @@ def _selected(found: Sequence[_Fit | None], sample: Dataset, rule: str, seed: in
         return shortest(lengths, [_is_number(formula) for formula in formulas])
     candidates = [Candidate(formula, formula.mean_square) for formula in formulas if formula is not None]
     front = EquationFront.of(
-        candidates, StopReason.EXPRESSIONS, data=sample, rows=len(sample), rounding=sample.rounding
+        candidates,
+        StopReason.EXPRESSIONS,
+        data=sample,
+        samples=len(sample),
+        rows=len(sample),
+        rounding=sample.rounding,
     )
     if rule == "cv":
         front = front.cross_validated(_left_out(front, sample, seed))

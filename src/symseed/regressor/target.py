@@ -93,7 +93,7 @@ class TargetSearch:
         self._prepared, self._output, self._deadline, self._watch = prepared, output, deadline, watch
         self._name = name
         self._tell = tell
-        self._restorer = Restorer(prepared)
+        self._restorer = Restorer(prepared, executor)
         self._known = prepared.scaled_formulas(known)
         self._portfolio: Search | None = None
 

@@ -28,12 +28,13 @@ class StopReason(enum.Enum):
     CALLBACK = "The callback stopped the search."
     INTERRUPTED = "The search was interrupted; this is the best so far."
     LOST = "The workers are gone; this is the best so far."
+    UNREAD = "The table cannot be read any more; this is the best of the rows that the search used."
     NOT_ENDED = "The search has not ended."
 
     @property
     def is_by_itself(self) -> bool:
         """Whether the search came to its own end, so that there is nothing to resume."""
-        return self not in (StopReason.INTERRUPTED, StopReason.LOST, StopReason.NOT_ENDED)
+        return self not in (StopReason.INTERRUPTED, StopReason.LOST, StopReason.UNREAD, StopReason.NOT_ENDED)
 
     @classmethod
     def _missing_(cls, value: object) -> StopReason | None:

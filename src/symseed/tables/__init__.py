@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from symseed.tables.large import LargeTable
 from symseed.tables.options import TableOptions
 from symseed.tables.report import ColumnReport, TableReport
 from symseed.tables.source import header, shipped
@@ -9,6 +10,7 @@ from symseed.tables.table import Selection, Table, read, read_table
 
 __all__ = [
     "ColumnReport",
+    "LargeTable",
     "Selection",
     "Table",
     "TableOptions",

@@ -85,6 +85,11 @@ def names(content: bytes, source: str) -> tuple[str, ...]:
     return _layout(decoded(content, source)[0], source, TableOptions())[0].heading.names
 
 
+def separator(content: bytes, source: str, options: TableOptions) -> str:
+    """Return the separator of the columns of a table in text, from its beginning."""
+    return _layout(decoded(content, source, options.encoding)[0], source, options)[0].separator
+
+
 def _decimal(body: str, separator: str) -> str | None:
     """Return the decimal mark of a file; None if columns differ, or nothing shows it."""
     marks = numerals.marks_in_file(body, separator)

@@ -29,7 +29,7 @@ MOST_COLUMNS = 100_000
 _HEADER_BYTES = 2**16
 """Most bytes of a file that are read for its header: chosen by hand."""
 
-_PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
+PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
 """First bytes of packed files, and the Python modules that unpack them."""
 _OTHERS = {
     b"\x89HDF": "an HDF5 file",
@@ -117,7 +117,7 @@ def _content(source: str, most: int) -> bytes:
 
 def _unpacked(content: bytes, called: str) -> bytes:
     """Unpack a packed file, up to the limit."""
-    for beginning, module in _PACKED.items():
+    for beginning, module in PACKED.items():
         if content.startswith(beginning):
             try:
                 with importlib.import_module(module).open(io.BytesIO(content)) as file:

@@ -368,7 +368,15 @@ def read(path: str, options: TableOptions, *, as_texts: bool = False) -> Table:
         as_texts: whether every cell, and every row, is kept as it is written.
     """
     options = options.checked()
-    raw, called = source.read(path, options, as_texts=as_texts)
+    return of_raw(*source.read(path, options, as_texts=as_texts), options, as_texts=as_texts)
+
+
+def of_raw(raw: Raw, called: str, options: TableOptions, *, as_texts: bool = False) -> Table:
+    """Return a table whose cells were read, with the meaning of its columns.
+
+    Raises:
+        DataError: if it has no row, or is ambiguous.
+    """
     frame = raw.frame
     notes = []
     if not as_texts:
