@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -837,6 +839,22 @@ def test_the_command_prints_a_link_that_works_and_leaves_nothing_behind(
         assert process.stderr is not None
         assert "Traceback" not in process.stderr.read()
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_connections_are_bounded_and_the_page_answers_again_when_they_close(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "symseed", "studio", str(tmp_path), "--no-browser", "--port", "0"]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    with subprocess.Popen(command, **pipes) as process, contextlib.ExitStack() as opened:
+        assert process.stdout is not None
+        link = process.stdout.readline().removeprefix("The page is at ").strip()
+        port = int(link.split(":")[2].partition("/")[0])
+        for _ in range(server._MOST_CONNECTIONS):
+            opened.enter_context(socket.create_connection(("127.0.0.1", port)))
+        assert until(lambda: httpx2.get(link).status_code == 503)
+        opened.close()
+        assert until(lambda: httpx2.get(link).status_code == 200)
+        process.terminate()
 
 
 def test_a_port_that_is_taken_gets_a_sentence(tmp_path: Path) -> None:

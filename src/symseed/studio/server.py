@@ -111,6 +111,7 @@ def serve(parent: Path, newest_first: NewestFirst, port: int | None, ready: Call
             timeout_keep_alive=20,
             timeout_graceful_shutdown=2,
         )
+        listening.listen(_MOST_CONNECTIONS)  # before the link is shown: a browser may be quicker than the server
         link = f"http://{HOST}:{port}/?token="
         ready(link + guard.token, link + guard.ticket())
         try:
