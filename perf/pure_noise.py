@@ -1,4 +1,4 @@
-"""How often `default` chooses a constant formula in pure noise: `python perf/pure_noise.py [draws] [seconds]`."""
+"""How often `default` chooses a constant in pure noise: `python perf/pure_noise.py [draws] [seconds] [network]`."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ def main() -> None:
     seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 3.0
     settings = methods.get("default").portfolio
     assert settings is not None, "`default` is a portfolio"
+    if len(sys.argv) > 3:
+        settings = settings.with_network(sys.argv[3])
     library = Library.of(OPERATORS, 2)
     chosen = 0
     for draw in range(draws):
