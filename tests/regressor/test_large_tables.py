@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from pyarrow import feather
 
 from symseed import DataError, SettingsError, SymbolicRegressor
 from symseed.arrays import Floats
@@ -18,7 +21,7 @@ from symseed.data import chunks
 from symseed.regressor import in_blocks, prepare
 from symseed.regressor.target import Progress
 from symseed.search import StopReason
-from symseed.tables import large
+from symseed.tables import large, opening, source, streams
 
 pytestmark = pytest.mark.filterwarnings("ignore:`X` has")
 ROWS = 7_000
@@ -143,6 +146,61 @@ def test_the_command_line_takes_a_folder(frame: pd.DataFrame, folder: Path) -> N
     assert "table: 7,000 rows; Parquet, 3 files; read in blocks" in done.output
     (run,) = (folder.parent / "runs").iterdir()
     assert result(SymbolicRegressor.from_file(run)) == result(in_memory(frame, frame["w"].to_numpy()))
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "npy"])
+@pytest.mark.parametrize("output", [None, "out.csv", "out.parquet", "out.arrow"])
+def test_predict_streams_from_any_kind_of_table_to_any_kind_of_file(
+    frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, output: str | None
+) -> None:
+    given = frame.iloc[:600].round(6).rename(columns={"a": "x1", "b": "x2"})
+    given.loc[7, "x1"] = np.nan
+    model = SymbolicRegressor(**QUICK, output_directory=tmp_path / "runs")
+    model.fit(frame[["a", "b"]].to_numpy()[:500], frame["y"][:500])
+    monkeypatch.setattr(source, "MOST_BYTES", 5_000)
+    monkeypatch.setattr(source, "MOST_CELLS", 500)
+    monkeypatch.setattr(opening, "_TEXT_BLOCK", 4_000)
+    monkeypatch.setattr(streams, "BATCH", 100)
+    path = tmp_path / f"table.{kind}"
+    if kind == "npy":
+        given = given[["x1", "x2"]]
+        np.save(path, given.to_numpy())
+    else:
+        given = given.assign(note=[f"row {place}, as it is" for place in range(len(given))])
+        given.to_csv(path, index=False) if kind == "csv" else given.to_parquet(path, row_group_size=70)
+    options = [] if output is None else ["--output", str(tmp_path / output)]
+    done = CliRunner().invoke(commands, ["predict", str(model.run_directory_), str(path), *options])
+    assert done.exit_code == 0, done.output
+    assert "1 of 600 rows have no prediction." in done.stderr
+    assert not list(tmp_path.glob("*.part"))
+    if output is None or output.endswith("csv"):
+        found = pd.read_csv(io.StringIO(done.stdout) if output is None else tmp_path / output)
+    else:
+        found = (
+            pd.read_parquet(tmp_path / output) if output == "out.parquet" else feather.read_feather(tmp_path / output)
+        )
+    pd.testing.assert_frame_equal(found[given.columns], given.reset_index(drop=True), check_dtype=False)
+    known = given.dropna()
+    expected = model.predict(known[["x1", "x2"]].to_numpy())
+    np.testing.assert_array_equal(found["y predicted"].drop(7), expected)
+    assert np.isnan(found["y predicted"][7])
+
+
+def test_a_prediction_that_cannot_be_finished_leaves_no_file(frame: pd.DataFrame, folder: Path) -> None:
+    model = SymbolicRegressor(**QUICK, output_directory=folder.parent / "runs").fit(
+        frame[["a", "b"]][:500], frame["y"][:500]
+    )
+    short = folder / "part-2.parquet"
+    short.write_bytes(short.read_bytes()[:-500])
+    out = folder.parent / "out.parquet"
+    for name, sentence in (
+        (out, "`part-2.parquet` must be a whole Parquet file"),
+        ("out.xlsx", "`--output` must end with"),
+    ):
+        done = CliRunner().invoke(commands, ["predict", str(model.run_directory_), str(folder), "--output", str(name)])
+        assert isinstance(done.exception, (DataError, SettingsError))
+        assert re.search(sentence, str(done.exception))
+    assert not list(folder.parent.glob("out.*"))
 
 
 @pytest.mark.parametrize(

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import platform
 import shutil
-import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
-import pandas as pd
 
-from symseed import files, tables
-from symseed.arrays import Floats
+from symseed import files
 from symseed.cli import next_step, run_names
 from symseed.data import NoiseKind
 from symseed.errors import SettingsError, listed
-from symseed.language.tokens import TokenKind
 from symseed.regressor import front_text, settings_text
 from symseed.regressor.front import Equation, EquationFront
 from symseed.regressor.regressor import SymbolicRegressor
@@ -30,7 +25,7 @@ from symseed.regressor.stability import Stability
 from symseed.show import plot_alternatives
 from symseed.show.page import Drawing, ReportContent, report_html
 from symseed.studio.frozen import frozen
-from symseed.text import for_spreadsheet, for_terminal
+from symseed.text import for_terminal
 from symseed.version import version
 
 _MOST_RESAMPLED = 2_000
@@ -155,49 +150,6 @@ def _stable(target: str, found: Stability) -> dict[str, Any]:
         for item in found.formulas
     ]
     return {"target": target, "resamples": len(found.selected), "searched": found.is_searched, "formulas": formulas}
-
-
-def predict(folder: Path, source: str, index: int | None, reading: tables.TableOptions) -> None:
-    """Print a table with the values of a run's formulas as its last columns."""
-    opened = Run.read(folder, is_to_search=False)
-    model = SymbolicRegressor.from_file(folder)
-    table = tables.read(source, _as_in_run(reading, opened.data), as_texts=True)
-    values = _predicted(model, table.encoded(opened.data.given_names, opened.data.categories), opened.data, index)
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow([*table.names, *(for_spreadsheet(f"{target} predicted") for target in opened.data.targets)])
-    lines = zip(*(column.cells for column in table.columns), strict=True)
-    for line, row in zip(lines, values, strict=True):
-        cells = ["" if cell is None else cell for cell in line]
-        writer.writerow([*cells, *("" if np.isnan(value) else repr(float(value)) for value in row)])
-    lacking = int(np.isnan(values).any(axis=1).sum())
-    if lacking:
-        click.echo(f"symseed: {lacking:,} of {len(values):,} rows have no prediction.", err=True)
-    next_step.say(f"symseed predict {run_names.typed(folder)} DATA > predicted.csv")
-
-
-def _as_in_run(reading: tables.TableOptions, data: RunData) -> tables.TableOptions:
-    """Read dates in the same way as the run: in seconds since the same moment."""
-    if data.table is None or not data.table.has_seconds:
-        return reading
-    dates = "seconds" if reading.dates == "leave" else reading.dates
-    return replace(reading, dates=dates, origins=dict(data.table.origins))
-
-
-def _predicted(model: SymbolicRegressor, X: Floats, data: RunData, index: int | None) -> Floats:
-    """Return predictions, (M, K): NaN if an input of the formula is NaN."""
-    used = [
-        sorted({token.column for token in row.expression.tokens if token.kind is TokenKind.VARIABLE})
-        for row in model.at(index)
-    ]
-    is_known = np.stack([np.isfinite(X[:, columns]).all(axis=1) for columns in used], axis=1)
-    rows = is_known.any(axis=1)
-    values = np.full(is_known.shape, np.nan)
-    if rows.any():
-        filled = np.where(np.isfinite(X), X, 1.0)[rows]
-        given = pd.DataFrame(data.as_given(filled))
-        given = given if data.has_labels else given.to_numpy()
-        values[rows] = model.predict(given, index).reshape(len(filled), -1)
-    return np.where(is_known, values, np.nan)
 
 
 def print_fronts(model: SymbolicRegressor, data: RunData, *, as_json: bool) -> None:

@@ -58,23 +58,27 @@ def report(run: str, output: str | None) -> None:
 @click.command(
     epilog=options.examples(
         "symseed predict latest new.csv > predicted.csv",
+        "symseed predict latest big.parquet --output predicted.parquet",
     )
 )
 @options.run
 @click.argument("data", shell_complete=complete.data)
 @click.option("--index", type=int, show_default="the selected formula", help="Row of the front, counted from 0.")
+@click.option(
+    "--output", metavar="FILE", help="Parquet, Arrow or CSV file to write.  [default: CSV on standard output]"
+)
 @reading_options
-def predict(run: str, data: str, index: int | None, reading: TableOptions) -> None:
+def predict(run: str, data: str, index: int | None, output: str | None, reading: TableOptions) -> None:
     """Predict the target for every row of DATA with a RUN.
 
     RUN is a run's folder, the beginning of its name, or `latest`. DATA is a table in any format that `fit` reads, with
-    the input columns of the run. It is printed as CSV with a last column of predictions for each target; a row without
-    an input of the formula has no prediction. Cells of DATA are printed unchanged, even those that a spreadsheet
-    would read as formulas.
+    the input columns of the run. It is printed as CSV, or written to a file, with a last column of predictions for each
+    target; a row without an input of the formula has no prediction. Cells of DATA are printed unchanged, even those
+    that a spreadsheet would read as formulas. A table that is too large for memory is read and written in pieces.
     """
-    from symseed.cli import results
+    from symseed.cli import predicting
 
-    results.predict(run_names.find(run), data, index, reading)
+    predicting.predict(run_names.find(run), data, index, reading, output)
 
 
 @click.command(

@@ -14,17 +14,18 @@ import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from symseed.arrays import Floats
 from symseed.errors import DataError, SettingsError, listed, shown
+from symseed.language.categories import Categories
 from symseed.tables import delimited, source
 from symseed.tables.columns import Meaning
 from symseed.tables.options import TableOptions
-from symseed.tables.streams import ArrowStream, NpyStream, Stream
-from symseed.tables.table import Table, of_raw
+from symseed.tables.streams import ArrowStream, NpyStream, Stream, number
+from symseed.tables.table import Table, of_raw, read
 
 _TEXT_BLOCK = 2**24
 """Bytes of text that are read at once: chosen by hand."""
@@ -190,6 +191,133 @@ def stream_of(described: Mapping[str, Any], columns: Sequence[str]) -> Stream:
     return _text(files[0][0], called, reading).written(columns)
 
 
+# --- Rows with all their cells ---------------------------------------------------------------------------------------
+
+
+class Rows(Protocol):
+    """Some rows of a table with all their columns."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+
+    @property
+    def cells(self) -> list[Sequence[Any]]:
+        """The cells of each column, as they are written in text; None where there is none."""
+
+    @property
+    def arrow(self) -> Any:
+        """The rows as a table of Arrow."""
+
+    def encoded(self, names: Sequence[str], categories: Sequence[Categories]) -> Floats:
+        """Return columns as numbers, NaN in gaps; categories have a column of 0 and 1 for each value."""
+
+
+def rows_of(path: str, options: TableOptions) -> Iterator[Rows]:
+    """Give all rows of a table of any size, piece by piece.
+
+    Raises:
+        DataError: if it cannot be read, or not any further.
+        SettingsError: if an extra is not installed.
+    """
+    if not is_large(path) and not _is_arrow(path):
+        yield _Cells(read(path, options, as_texts=True))
+        return
+    found = opened(path, options)
+    if isinstance(found, ArrowStream):
+        for batch in found.record_batches():
+            yield _Batch(found.called, batch)
+    elif isinstance(found, NpyStream):
+        for block in found.batches(found.names, 0, found.rows):
+            yield _Batch(found.called, _arrow(dict(zip(found.names, block.T, strict=True))))
+    else:
+        for table in _tables(path, found.called, options, as_texts=True):
+            yield _Cells(table)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Cells:
+    """Rows of text."""
+
+    table: Table
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """See `Rows.names`."""
+        return self.table.names
+
+    @property
+    def cells(self) -> list[Sequence[Any]]:
+        """See `Rows.cells`."""
+        return [list(column.cells) for column in self.table.columns]
+
+    @property
+    def arrow(self) -> Any:
+        """See `Rows.arrow`; columns of numbers are numbers."""
+        return _arrow(
+            {
+                one.name: [None if cell is None else str(cell) for cell in one.cells]
+                if one.values is None
+                else one.values
+                for one in self.table.columns
+            }
+        )
+
+    def encoded(self, names: Sequence[str], categories: Sequence[Categories]) -> Floats:
+        """See `Rows.encoded`."""
+        return self.table.encoded(names, categories)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Batch:
+    """Rows of Arrow."""
+
+    called: str
+    arrow: Any
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """See `Rows.names`."""
+        return tuple(self.arrow.column_names)
+
+    @property
+    def cells(self) -> list[Sequence[Any]]:
+        """See `Rows.cells`."""
+        return [column.to_pylist() for column in self.arrow.columns]
+
+    def encoded(self, names: Sequence[str], categories: Sequence[Categories]) -> Floats:
+        """See `Rows.encoded`."""
+        known = {one.column: one for one in categories}
+        lacking = [name for name in names if name not in self.names]
+        if lacking:
+            raise DataError(f"`{self.called}` has no column {listed(lacking)}. Its columns are {listed(self.names)}.")
+        out = []
+        for name in names:
+            column = self.arrow.column(name)
+            own = (
+                known[name].indicators(column.to_pylist())
+                if name in known
+                else number(column, name, self.called)[:, None]
+            )
+            out.append(own)
+        return np.concatenate(out, axis=1)
+
+
+def _arrow(columns: Mapping[str, Any]) -> Any:
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise SettingsError("A Parquet or Arrow file is written by pyarrow: pip install 'symseed[parquet]'.") from error
+    return pa.table({name: pa.array(values, from_pandas=True) for name, values in columns.items()})
+
+
+def _is_arrow(path: str) -> bool:
+    return path != "-" and Path(path).is_file() and _head(path).startswith((b"PAR1", b"ARROW1"))
+
+
+# --- Paths -----------------------------------------------------------------------------------------------------------
+
+
 def _is_pattern(path: str) -> bool:
     return glob.has_magic(path) and not os.path.lexists(path)
 
@@ -223,24 +351,14 @@ def _head(path: str) -> bytes:
 
 def _text(path: str, called: str, options: TableOptions) -> Sequential:
     """A table in text, of which a block of lines is read at a time, as the first block shows."""
-    first = next(_blocks(path, called))
-    raw = delimited.read(first, called, options.checked(), as_texts=False)
-    table = of_raw(raw, called, options)
-    separator = delimited.separator(first, called, options.checked())
-    own = replace(options, separator=separator, decimal=raw.decimal or options.decimal)
+    table = next(_tables(path, called, options))
     kinds = {column.name: "numbers" if column.values is not None else column.meaning.value for column in table.columns}
 
-    def read(columns: Sequence[str]) -> Iterator[Floats]:
-        yield table.numbers(columns)
-        quoted = ('"{}"'.format(name.replace('"', '""')) for name in table.names)
-        header = separator.join(quoted).encode() + b"\n"
-        lines = first.count(b"\n")
-        for place, block in enumerate(_blocks(path, called)):
-            if place:
-                yield _numbers_of(
-                    delimited.read(header + block, called, own.checked(), as_texts=False), own, columns, lines, called
-                )
-                lines += block.count(b"\n")
+    def numbers(columns: Sequence[str]) -> Iterator[Floats]:
+        lines = 1
+        for block in _tables(path, called, options):
+            yield _numbers_of(block, columns, lines)
+            lines += block.rows
 
     names = tuple(name for name, kind in kinds.items() if kind == "numbers")
     others = tuple((name, kind) for name, kind in kinds.items() if kind != "numbers")
@@ -248,23 +366,38 @@ def _text(path: str, called: str, options: TableOptions) -> Sequential:
         name: value for name in ("separator", "decimal", "encoding") if (value := getattr(options, name)) is not None
     }
     files = [[str(Path(path).absolute()), Path(path).stat().st_size, 0]]
-    return Sequential(
-        called, raw.facts, names, others, read, {"kind": "text", "called": called, "files": files, "options": given}
-    )
+    described = {"kind": "text", "called": called, "files": files, "options": given}
+    return Sequential(called, table.facts, names, others, numbers, described)
 
 
-def _numbers_of(raw: Any, options: TableOptions, columns: Sequence[str], lines: int, called: str) -> Floats:
-    table: Table = of_raw(raw, called, options)
-    for column in table.columns:
-        if column.name in columns and column.values is None and column.meaning is not Meaning.EMPTY:
+def _tables(path: str, called: str, options: TableOptions, *, as_texts: bool = False) -> Iterator[Table]:
+    """Give a table in text block by block; the first one shows how all are written."""
+    own, header = options.checked(), b""
+    for block in _blocks(path, called):
+        raw = delimited.read(header + block, called, own, as_texts=as_texts)
+        table = of_raw(raw, called, own, as_texts=as_texts)
+        if not header:
+            separator = delimited.separator(block, called, own)
+            own = replace(own, separator=separator, decimal=raw.decimal or own.decimal)
+            quoted = ('"{}"'.format(name.replace('"', '""')) for name in table.names)
+            header = separator.join(quoted).encode() + b"\n"
+        yield table
+
+
+def _numbers_of(table: Table, columns: Sequence[str], lines: int) -> Floats:
+    """Some columns of a block that begins after so many lines."""
+    known = {column.name: column for column in table.columns}
+    out = []
+    for name in columns:
+        column = known.get(name)
+        if column is not None and column.values is None and column.meaning is not Meaning.EMPTY:
             raise DataError(
-                f"Column `{shown(column.name)}` of `{called}` holds numbers at first, but {column.meaning.value} after "
+                f"Column `{shown(name)}` of `{table.source}` holds numbers at first, but {column.meaning.value} after "
                 f"line {lines:,}. Write it in one type, or leave the column out by --drop."
             )
-    known = {column.name: column for column in table.columns}
-    empty = np.full(table.rows, np.nan)
-    values = [known[name].values if name in known and known[name].values is not None else empty for name in columns]
-    return np.stack([np.asarray(one, dtype=np.float64) for one in values], axis=1)
+        values = None if column is None else column.values
+        out.append(np.full(table.rows, np.nan) if values is None else np.asarray(values, dtype=np.float64))
+    return np.stack(out, axis=1)
 
 
 def _blocks(path: str, called: str) -> Iterator[bytes]:

@@ -143,29 +143,37 @@ class ArrowStream:
                 yield from self._of_part(part, columns, max(first - at, 0), min(last - at, count))
             at += count
 
+    def record_batches(self) -> Iterator[Any]:
+        """Give all rows with all columns, as tables of Arrow."""
+        import pyarrow as pa
+
+        for part in self.parts:
+            for batch in self._batches(part, range(len(part.rows)), None):
+                yield pa.Table.from_batches([batch])
+
     def described(self) -> dict[str, Any]:
         """See `Stream.described`."""
         parts = [[str(Path(part.path).absolute()), part.size, sum(part.rows)] for part in self.parts]
         return {"kind": "parquet" if self.is_parquet else "arrow", "called": self.called, "files": parts}
 
     def _of_part(self, part: Part, columns: Sequence[str], first: int, last: int) -> Iterator[Floats]:
-        file = _opened(part.path, is_parquet=self.is_parquet)
-        _check_unchanged(part, file, is_parquet=self.is_parquet)
         begins = np.concatenate([[0], np.cumsum(part.rows)]).tolist()
         wanted = [i for i in range(len(part.rows)) if begins[i] < last and begins[i + 1] > first]
         at = begins[wanted[0]] if wanted else 0
-        if self.is_parquet:
-            batches = _safely(
-                file.iter_batches(batch_size=BATCH, row_groups=wanted, columns=list(dict.fromkeys(columns))),
-                part.called,
-            )
-        else:
-            batches = (_batch(file, i, part.path) for i in wanted)
+        batches = self._batches(part, wanted, list(dict.fromkeys(columns)))
         for batch in batches:
             begin, end = max(first - at, 0), min(last - at, batch.num_rows)
             at += batch.num_rows
             if begin < end:
                 yield _numbers(batch.slice(begin, end - begin), columns)
+
+    def _batches(self, part: Part, places: Sequence[int], columns: list[str] | None) -> Iterator[Any]:
+        """Batches of some groups of a file; `columns` None: all, and more of them if Arrow has them anyway."""
+        file = _opened(part.path, is_parquet=self.is_parquet)
+        _check_unchanged(part, file, is_parquet=self.is_parquet)
+        if not self.is_parquet:
+            return (_batch(file, i, part.path) for i in places)
+        return _safely(file.iter_batches(batch_size=BATCH, row_groups=list(places), columns=columns), part.called)
 
 
 def _opened(path: str, *, is_parquet: bool) -> Any:
@@ -241,14 +249,23 @@ def _kind(arrow: Any) -> str:
 
 def _numbers(batch: Any, columns: Sequence[str]) -> Floats:
     """Some columns of a batch, (m, V)."""
-    import pyarrow as pa
-
     out = np.empty((batch.num_rows, len(columns)))
     for place, name in enumerate(columns):
-        column = batch.column(batch.schema.get_field_index(name))
-        column = column.cast(pa.float64(), safe=False)
-        out[:, place] = column.to_numpy(zero_copy_only=False)
+        out[:, place] = number(batch.column(batch.schema.get_field_index(name)), name, "a part of the table")
     return out
+
+
+def number(column: Any, name: str, called: str) -> Floats:
+    """Return a column of Arrow as numbers, NaN in gaps.
+
+    Raises:
+        DataError: if it does not hold numbers.
+    """
+    import pyarrow as pa
+
+    if _kind(column.type) != "numbers":
+        raise DataError(f"Column `{shown(name)}` of `{called}` must hold numbers, but holds {_kind(column.type)}.")
+    return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 # --- Arrays ----------------------------------------------------------------------------------------------------------
