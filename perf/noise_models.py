@@ -5,7 +5,8 @@
 Each draw is a law of one to four columns, a product or a sum of one function of each: powers, exponentials,
 saturations, waves, logarithms, and straight lines. The columns span a factor of five, or three decades, evenly in
 their logarithm. Noise of 1 to 10 % is additive (of the standard deviation of y), relative, or relative with a floor of
-the same share of the median |y|; `none` is no noise. The limits of `data/noise.py` were chosen with seed 0.
+the same share of the median |y|; `none` is no noise. The limits of `data/noise.py` were chosen with seed 0, those of
+`data/quick_laws.py` with other draws of these laws.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 
 from symseed import Dataset
 from symseed.arrays import Floats
-from symseed.data.noise import NoiseKind, pilot
+from symseed.regressor.measurements import chosen
 
 TRUTHS = ("none", "additive", "relative", "floor")
 ROWS = (10, 20, 50, 200, 1_000)
@@ -79,8 +80,7 @@ def main() -> None:
                     X, value = law(rows, columns, is_wide=is_wide, generator=generator)
                     order = np.argsort(X[:, 0])
                     y = measured(value, truth, level, generator)
-                    best = pilot(Dataset.of(X[order], y[order]))
-                    found[(NoiseKind.ADDITIVE if best is None else best.noise.kind).value] += 1
+                    found[chosen(Dataset.of(X[order], y[order]), None, is_given=False).noise.kind.value] += 1
                 shares = "".join(f"{found[kind]:10}" for kind in kinds)
                 if rows == ROWS[0]:
                     label = f"{truth}, {'three decades' if is_wide else 'a factor of five'}"

@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import curve_fit
 from sklearn.metrics import mean_squared_error
 
-from symseed import Dataset, Expression, Library, SymbolicRegressor
+from symseed import Dataset, Expression, Library, SymbolicRegressor, tables
 from symseed.arrays import Floats
 from symseed.data import InputErrors, NoiseKind
 from symseed.errors import DataError, SettingsError
@@ -270,3 +270,14 @@ def test_losses_on_samples_left_out_count_by_the_noise(power: SymbolicRegressor)
     assert left_out[best] < 1e-3 * front.equations[best].loss
     small = X[X.x < 1.0]
     np.testing.assert_allclose(power.predict(small), 7.3 * small.x**1.5, rtol=0.15)
+
+
+@pytest.mark.parametrize("noise", ["auto", "additive"])
+def test_few_rows_over_decades_never_have_the_answer_0(noise: str) -> None:
+    table = tables.read_table("hydrogen_iodide").frame
+    model = fitted(table[["temperature_k"]], table.rate, noise=noise, unary_operators=["exp", "log"])
+    assert "0" not in {str(equation) for equation in model.pareto_front_}
+    if noise == "auto":
+        assert model.noise_.kind is NoiseKind.RELATIVE
+        assert "temperature_k" in str(model.best_)
+        np.testing.assert_allclose(model.predict(table[["temperature_k"]]), table.rate, rtol=0.7)

@@ -10,13 +10,20 @@ import pytest
 from symseed import Dataset, Expression, FitSettings, Library, Population, evaluate, fit
 from symseed.arrays import Floats
 from symseed.data.dataset import ROUNDING
+from symseed.data.growth import Growth
+from symseed.data.noise import Noise, NoiseKind
 from symseed.scoring.description import (
+    BARE_EVIDENCE,
+    EVIDENCE,
     RARITY,
     code_length,
     constant_cost,
+    data_lengths,
     description_lengths,
     deviations,
+    evidence,
     free_deviations,
+    shortest,
 )
 
 LIBRARY = Library.of(["add", "mul", "sin", "log", "const"], 1)
@@ -201,3 +208,73 @@ def test_a_constant_out_of_all_proportion_to_the_data_is_refused(size: float) ->
     assert absurd == math.inf
     assert math.isfinite(right)
     assert math.isfinite(description_lengths(rows("mul const(1e30) x1"), Dataset.of(x, 1e30 * x))[0])
+
+
+def decades() -> tuple[Dataset, Floats]:
+    """An exponential over five decades with relative noise of 5 %, and the curve that gave its weights."""
+    curve = np.exp(-4.0 * x)
+    y = curve * (1.0 + noisy(0, 0.05))
+    return Noise(NoiseKind.RELATIVE, share=0.05).by(Dataset.of(x, y), 0.05 * curve).dataset, curve
+
+
+def test_a_formula_with_the_values_of_the_curve_is_as_long_as_by_the_weights() -> None:
+    data, _ = decades()
+    library = Library.of(["mul", "exp", "const"], 1)
+    law = Population.from_expressions([Expression.parse_prefix("exp mul const(-4.0) x1", library)])
+    by_weights = description_lengths(law, data.with_growth(None))
+    np.testing.assert_allclose(description_lengths(law, data), by_weights, rtol=1e-12)
+
+
+def test_under_relative_noise_a_formula_is_judged_by_the_noise_that_its_own_values_imply() -> None:
+    """The normal density by NumPy: the size of the noise is the best one for each formula, its growth the formula's."""
+    data, _ = decades()
+    library = Library.of(["mul", "exp", "const"], 1)
+    texts = ["exp mul const(-4.0) x1", "exp mul const(-3.0) x1", "const(0.01)"]
+    population = Population.from_expressions([Expression.parse_prefix(text, library) for text in texts])
+    mean_square = data.mean_squares(evaluate(population, data).error)
+    found = data_lengths(population, data, mean_square)
+    for row in range(3):
+        values = population[row].evaluate(data.X)
+        size = np.sqrt(np.mean(((data.y - values) / values) ** 2)) * np.abs(values)
+        nats = np.sum(np.log(size) + 0.5 * ((data.y - values) / size) ** 2)
+        first = population[0].evaluate(data.X)
+        one = np.sqrt(np.mean(((data.y - first) / first) ** 2)) * np.abs(first)
+        expected = nats - np.sum(np.log(one) + 0.5 * ((data.y - first) / one) ** 2)
+        assert found[row] - found[0] == pytest.approx(expected, abs=1e-6)
+
+
+def test_under_relative_noise_the_number_0_explains_nothing_and_a_constant_does_not_profit_from_the_curve() -> None:
+    data, curve = decades()
+    population = rows("const(0.0)", "const(1e-5)")
+    by_weights, own = description_lengths(population, data.with_growth(None)), description_lengths(population, data)
+    assert own[0] == math.inf
+    assert own[1] > by_weights[1] + 0.5 * np.log(curve.max() / curve.min()), "for the law is not hidden in the weights"
+
+
+def test_growth_keeps_its_samples_and_its_units() -> None:
+    growth = Growth(np.array([1.0, 2.0, 4.0]), 0.5, 0.1)
+    values = np.array([[10.0, 20.0, 40.0]])
+    factor, logs = growth.own(values)
+    other, same = growth.in_units(2.0).own(values / 2.0)
+    np.testing.assert_allclose(other, factor, rtol=1e-14)
+    np.testing.assert_allclose(same, logs, rtol=1e-14)
+    np.testing.assert_allclose(growth.take(np.array([2])).own(values[:, 2:])[0], factor[:, 2:], rtol=1e-14)
+
+
+def test_a_constant_is_chosen_unless_a_formula_is_shorter_by_the_evidence_that_it_needs() -> None:
+    needed = [evidence(row) for row in (rows("const(2.0)")[0], rows("x1")[0], rows("mul const(2.0) x1")[0])]
+    assert needed == [0.0, BARE_EVIDENCE, EVIDENCE]
+    assert shortest([10.0, 7.5, 8.5], needed) == 2, "the bare column is shorter, but not by enough"
+    assert shortest([10.0, 6.5, 8.5], needed) == 1
+    assert shortest([10.0, 9.5, 9.5], needed) == 0
+    assert shortest([10.0, 9.5], needed[1:]) == 1, "without a constant the shortest is chosen"
+    assert shortest([math.inf, 3.0], [0.0, EVIDENCE]) == 1
+
+
+def test_the_number_0_says_nothing_of_numbers_of_one_sign() -> None:
+    zero = rows("const(0.0)")
+    y = np.array([1e-6, 1e-3, 1.0])
+    assert description_lengths(zero, Dataset.of(y, y))[0] == math.inf
+    assert description_lengths(zero, Dataset.of(y, -y))[0] == math.inf
+    assert math.isfinite(description_lengths(zero, Dataset.of(y, y - 0.5))[0])
+    assert math.isfinite(description_lengths(rows("const(1.0)"), Dataset.of(y, y))[0])

@@ -19,7 +19,7 @@ from symseed.data.magnitudes import folded
 from symseed.language import Library, Population, Row, Writer
 from symseed.language.tokens import TokenKind, literal
 from symseed.scoring import FitSettings, evaluate, fit, simple_numbers
-from symseed.scoring.description import code_length, description_lengths, deviations, free_deviations
+from symseed.scoring.description import data_lengths, description_lengths, deviations, free_deviations
 from symseed.search.budget import IsLate, in_time, never
 
 _MOST_STEPS = 200
@@ -117,7 +117,7 @@ def simplified(
 def _lengths(writer: Writer, part: Row, dataset: Measured) -> tuple[float, float]:
     """The description length of a formula, and the part of it that the data take."""
     population = writer.population([part])
-    nats = code_length(dataset, dataset.mean_squares(evaluate(population, dataset).error))
+    nats = data_lengths(population, dataset, dataset.mean_squares(evaluate(population, dataset).error))
     return float(description_lengths(population, dataset)[0]), float(nats[0])
 
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from symseed import _core
 from symseed.arrays import Floats, floats
 from symseed.data.backend import Backend, CoreBackend, Fits
+from symseed.data.growth import Growth
 from symseed.data.losses import Loss, Ruler
 from symseed.errors import DataError, SettingsError
 
@@ -70,6 +71,7 @@ class Dataset:
     names: tuple[str, ...]  # of the V columns
     loss: Loss | None = None  # None: squared errors
     make_backend: BackendFactory | None = None  # None: the compiled core
+    growth: Growth | None = None  # of the noise with the value; None: the weights are all that is known
 
     @classmethod
     def of(
@@ -139,13 +141,19 @@ class Dataset:
         return unit * float(np.sqrt(np.average((scaled - mean) ** 2, weights=self.weights)))
 
     @functools.cached_property
+    def has_one_sign(self) -> bool:
+        """Whether all values of y are positive, or all negative."""
+        return bool((self.y > 0.0).all() or (self.y < 0.0).all())
+
+    @functools.cached_property
     def total_weight(self) -> float:
         """Sum of the weights."""
         return float(self.weights.sum())
 
     def take(self, rows: npt.NDArray[np.intp]) -> Dataset:
         """Return some samples."""
-        return self.with_samples(self.X[rows], self.y[rows], self.weights[rows]).with_loss(self.loss)
+        some = self.with_samples(self.X[rows], self.y[rows], self.weights[rows]).with_loss(self.loss)
+        return some if self.growth is None else some.with_growth(self.growth.take(rows))
 
     def counted(self) -> Dataset:
         """Return the samples whose weight is not 0."""
@@ -165,7 +173,7 @@ class Dataset:
         weights: npt.ArrayLike | None = None,
         names: Sequence[str] | None = None,
     ) -> Dataset:
-        """Return other samples, checked as by `of`, on the same backend, with squared errors.
+        """Return other samples, checked as by `of`, on the same backend, with squared errors and no growing noise.
 
         The columns keep their names if `names` is left out.
         """
@@ -179,6 +187,10 @@ class Dataset:
                 it too. It is pickled with the data, so it must be importable by name in other processes.
         """
         return self if make is self.make_backend else dataclasses.replace(self, make_backend=make)
+
+    def with_growth(self, growth: Growth | None) -> Dataset:
+        """Return the same samples with noise that grows with the value."""
+        return dataclasses.replace(self, growth=growth)
 
     def with_loss(self, loss: Loss | None) -> Dataset:
         """Return the same samples with another loss.
@@ -244,7 +256,7 @@ class Dataset:
 
     def __reduce__(self) -> tuple[Callable[..., Dataset], tuple[object, ...]]:
         """Pickle the arrays; the backend and the core's copy are built again."""
-        return _restored, (self.X, self.y, self.weights, self.names, self.loss, self.make_backend)
+        return _restored, (self.X, self.y, self.weights, self.names, self.loss, self.make_backend, self.growth)
 
 
 def largest_constant(largest: Sequence[float]) -> float:
@@ -264,8 +276,9 @@ def _restored(
     names: tuple[str, ...],
     loss: Loss | None,
     make_backend: BackendFactory | None,
+    growth: Growth | None,
 ) -> Dataset:
-    return Dataset(_frozen(X), _frozen(y), _frozen(weights), names, loss, make_backend)
+    return Dataset(_frozen(X), _frozen(y), _frozen(weights), names, loss, make_backend, growth)
 
 
 def warn_of_rounding(what: str) -> None:

@@ -49,7 +49,8 @@ class Magnitudes:
             return dataset
         X, y = dataset.X / np.array(self.columns), dataset.y / self.target
         loss = None if dataset.loss is None else dataset.loss.in_units(self.target)
-        return dataset.with_samples(X, y, dataset.weights).with_loss(loss)
+        growth = None if dataset.growth is None else dataset.growth.in_units(self.target)
+        return dataset.with_samples(X, y, dataset.weights).with_loss(loss).with_growth(growth)
 
     @property
     def inverse(self) -> Magnitudes:

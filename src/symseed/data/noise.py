@@ -20,6 +20,7 @@ import numpy.typing as npt
 from symseed import arithmetic
 from symseed.arrays import Floats
 from symseed.data.dataset import Dataset
+from symseed.data.growth import Growth, deviations, never_exact
 from symseed.data.losses import Loss, student
 from symseed.data.smooth import MOST_INDUCING, Curve, Smoother
 
@@ -35,9 +36,9 @@ _FLOORS = (0.1, 0.3, 0.6)
 """Shares of the samples whose values are below a floor that is tried: chosen by hand."""
 _REFINED = (0.35, 0.5, 0.7, 1.4, 2.0)
 """Factors of the best of these floors that are tried next."""
-_LEAST_SHARE = 1e-3
+LEAST_SHARE = 1e-3
 """Smallest relative noise that is recognised: less may be the error of the curve. Chosen by hand."""
-_LARGEST_SHARE = 0.3
+LARGEST_SHARE = 0.3
 """Largest relative noise that is recognised: more is hardly an error of measurement. Chosen by hand."""
 _STEPS = 2
 """Curves that are drawn one after another, each under the noise that the one before implies: chosen by hand."""
@@ -49,9 +50,6 @@ _AT_ONCE = 10_000
 """Samples whose deviations are computed at once: a bound on memory."""
 _LEAST = 1e-9
 """Smallest standard deviation that counts, as a share of the largest: weights that differ by more are rounding."""
-_FEW, _SMALL = 0.1, 0.1
-"""Quantile of the noise of all samples, and the share of it that the noise of a sample has at least: a reading is never
-exact, also where a formula is 0. Chosen by hand."""
 _FREEDOM = 4.0
 """Degrees of freedom of Student's t for robust noise, as usual (Lange, Little & Taylor 1989)."""
 _ROBUST_STEPS = 6
@@ -92,8 +90,7 @@ class Noise:
 
     def deviations(self, values: Floats, variance: Floats | float = 0.0) -> Floats:
         """Return the standard deviation of the noise at some values, given the variance of these values."""
-        square = self.floor * self.floor + self.share * self.share * (values * values + variance)
-        return np.asarray(np.sqrt(square))
+        return deviations(values, self.floor, self.share, variance)
 
     def weighed(self, dataset: Dataset, values: Floats) -> Weighed:
         """Return samples with the weights of this noise, given the values of a formula at them.
@@ -101,15 +98,19 @@ class Noise:
         Standard errors that were given are part of the dataset's weights already.
         """
         if self.kind in (NoiseKind.RELATIVE, NoiseKind.FLOOR):
-            sizes = self.deviations(np.where(np.isfinite(values), values, dataset.y))
-            least = _SMALL * float(np.sort(sizes)[int(_FEW * (len(sizes) - 1))])
-            return weighed(dataset, np.maximum(sizes, least)) if least > 0.0 else Weighed(dataset, 1.0)
+            sizes = never_exact(self.deviations(np.where(np.isfinite(values), values, dataset.y)))
+            return self.by(dataset, sizes) if sizes.min() > 0.0 else Weighed(dataset, 1.0)
         if self.kind is NoiseKind.ROBUST and self.floor > 0.0:
             rest = (dataset.y - values) / self.floor
             rest = np.where(np.isfinite(rest), rest, 0.0)
             weights = dataset.weights * (_FREEDOM + 1.0) / (_FREEDOM + rest * rest)
             return Weighed(dataset.with_samples(dataset.X, dataset.y, weights), 1.0)
         return Weighed(dataset, 1.0)
+
+    def by(self, dataset: Dataset, sizes: Floats) -> Weighed:
+        """Return samples with the weights of relative noise, or of a floor and a relative part, of some deviations."""
+        found = weighed(dataset, sizes)
+        return replace(found, dataset=found.dataset.with_growth(Growth(sizes, self.floor, self.share)))
 
     def growth(self, values: Floats) -> Floats:
         """Return the standard deviation of the noise at some values, up to a common factor."""
@@ -297,12 +298,18 @@ def pilot(dataset: Dataset, kind: NoiseKind | None = None) -> Pilot | None:
     floor = max((one for one in found if one.noise.kind is NoiseKind.FLOOR), key=_evidence)
     price = EVIDENCE + 0.5 * arithmetic.log(float(len(few)))
     best = floor if floor.evidence > max(relative.evidence, additive) + price else relative
-    if best.evidence < additive + EVIDENCE or not _LEAST_SHARE <= best.noise.share <= _LARGEST_SHARE:
+    if best.evidence < additive + EVIDENCE or not LEAST_SHARE <= best.noise.share <= LARGEST_SHARE:
         return None
     if not best.is_resolved or not _is_settled(few, best):
         return None
     best = max((best, *best.refined()), key=_evidence)
     return replace(best, noise=replace(best.noise, evidence=best.evidence - additive))
+
+
+def additive_evidence(dataset: Dataset) -> float:
+    """Return the logarithm of the marginal likelihood of the data with additive noise, less a constant."""
+    found = _pilots(_few(dataset), MOST_INDUCING)
+    return max(one.evidence for one in found if one.noise.kind is NoiseKind.ADDITIVE)
 
 
 def robust_loss(size: float) -> Loss:
@@ -388,7 +395,7 @@ def _pilots(few: Dataset, inducing: int) -> Iterator[Pilot]:
     smoother = _smoother(few, inducing)
     y = few.y / unit
     views = [_view(smoother, y, few, is_log=False)]
-    if (y > 0.0).all() or (y < 0.0).all():
+    if few.has_one_sign:
         views.append(_view(smoother, np.abs(y), few, is_log=True))
     for view in views:
         plain = view.curve(ADDITIVE, None)

@@ -18,11 +18,14 @@ from symseed.language.writer import Writer
 from symseed.portfolio.near import Near
 from symseed.scoring import simple_numbers
 from symseed.scoring.certainty import is_certain
-from symseed.scoring.description import EVIDENCE, description_lengths, shortest
+from symseed.scoring.description import description_lengths, evidence, shortest
 from symseed.scoring.evaluation import evaluate
 
 SOLVED_NMSE = 1e-20
 """Normalised mean squared error at which a formula with few fitted constants is the answer: float64 rounding."""
+
+NOTED_EVIDENCE = 3.0
+"""Nats by which a formula that was only noted must be shorter than those that were added: odds of twenty to one."""
 
 LARGEST_TARGET = 1e140
 """Largest value of y, and one over the smallest spread of y: squares of errors must be finite and not 0."""
@@ -157,7 +160,8 @@ class Pool:
     def best(self) -> Formula | None:
         """The formula of the shortest description, or the constant formula if that is as good.
 
-        A formula that was only noted must be shorter by `EVIDENCE`, and is never selected over one without an error.
+        A formula that was only noted must be shorter by `NOTED_EVIDENCE`, and is never selected over one without an
+        error.
         """
         noted = min(self._noted.formulas, key=_by_description, default=None)
         formulas = list(self._by_size.values())
@@ -166,8 +170,8 @@ class Pool:
         if self._number is not None:
             formulas.append(self._number)
         lengths = [formula.description for formula in formulas]
-        best = formulas[shortest(lengths, [formula is self._number for formula in formulas])]
-        if noted is None or self._is_exact(best) or noted.description >= best.description - EVIDENCE:
+        best = formulas[shortest(lengths, [evidence(formula.expression) for formula in formulas])]
+        if noted is None or self._is_exact(best) or noted.description >= best.description - NOTED_EVIDENCE:
             return best
         return noted
 

@@ -33,7 +33,7 @@ from symseed.language.spelling import plus_minus
 from symseed.language.typeset import latex_number
 from symseed.portfolio.pool import Formula, pareto
 from symseed.regressor import front_text
-from symseed.scoring import FoldLoss, Uncertainty, form_weights, shortest
+from symseed.scoring import FoldLoss, Uncertainty, evidence, form_weights, shortest
 from symseed.search import StopReason
 from symseed.text import for_html, percent
 
@@ -478,7 +478,7 @@ def _log(mean_square: float, rounding: float) -> float:
 def _shortest(formulas: Sequence[Formula]) -> int:
     return shortest(
         [formula.description for formula in formulas],
-        [formula.expression.tokens[0].kind is TokenKind.CONSTANT for formula in formulas],
+        [evidence(formula.expression) for formula in formulas],
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from symseed.arrays import Floats
 from symseed.data import Dataset, Loss
 from symseed.data.noise import ADDITIVE, Noise, NoiseKind, Pilot, pilot, robust_loss, robust_size, weighed
+from symseed.data.quick_laws import LawCurve, law_curve
 from symseed.tables import LargeTable
 
 MOST_ROWS = 10_000
@@ -26,7 +27,7 @@ class Measurements:
     """With weights and a loss that account for the noise; the same dataset if the noise is additive."""
     large: LargeTable | None = None
     """The table that the samples were drawn from; None: they are all samples."""
-    curve: Pilot | None = None
+    curve: Pilot | LawCurve | None = None
     """Gives the standard deviations of the samples' noise, if `large` has no column of them; None: it is additive."""
 
     @classmethod
@@ -54,11 +55,11 @@ class Measurements:
         given = _of_columns(self.given, columns)
         return Measurements(given, given if self.data is self.given else _of_columns(self.data, columns))
 
-    def weighed(self, curve: Pilot | None, columns: Sequence[int]) -> Measurements:
+    def weighed(self, curve: Pilot | LawCurve | None, columns: Sequence[int]) -> Measurements:
         """Return the same samples with the weights of a pilot; `columns` are those that its curve depends on."""
         if curve is None:
             return self
-        data = weighed(self.data, curve.deviations(self.given.X[:, columns])).dataset
+        data = curve.noise.by(self.data, curve.deviations(self.given.X[:, columns])).dataset
         return replace(self, data=data, curve=curve)
 
 
@@ -67,7 +68,7 @@ class Chosen:
     """The noise of a target."""
 
     noise: Noise
-    curve: Pilot | None = None
+    curve: Pilot | LawCurve | None = None
     """Gives the weights of samples; None: they stay as they are."""
     loss: Loss | None = None
     """Loss by which formulas are fitted; None: squared errors, or the user's own loss."""
@@ -87,7 +88,7 @@ def chosen(data: Dataset, wanted: NoiseKind | None, *, is_given: bool) -> Chosen
     if wanted is NoiseKind.ROBUST:
         size = robust_size(data)
         return Chosen(Noise(NoiseKind.ROBUST, floor=size), loss=robust_loss(size))
-    curve = pilot(data, wanted)
+    curve = pilot(data, wanted) or (law_curve(data) if wanted is None else None)
     return Chosen(ADDITIVE) if curve is None else Chosen(curve.noise, curve)
 
 

@@ -89,7 +89,7 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
             limit for the paper's methods.
         model_selection: the rule that selects a formula of the front.
             "best": minimum description length (of tokens, of constants to the precision that the data support, and of
-            the errors, in nats), but a constant unless a formula is 3 nats shorter.
+            the errors, in nats), but a constant unless a formula is 1 nat shorter, or 3 if it holds no number.
             "mdl": minimum description length, without that condition.
             "accuracy": smallest loss.
             "score": highest score, where the loss falls fastest per step of complexity.

@@ -23,7 +23,7 @@ from symseed.language import Expression, Row, TokenKind, Writer
 from symseed.portfolio.pool import Formula, judged
 from symseed.regressor.front import Candidate, Equation, EquationFront
 from symseed.regressor.prepare import distinct
-from symseed.scoring import FoldLoss, cross_validated, forms, shortest
+from symseed.scoring import FoldLoss, cross_validated, evidence, forms, shortest
 from symseed.search import StopReason, Stream, derived
 from symseed.text import for_html, percent
 
@@ -197,7 +197,7 @@ def _selected(found: Sequence[_Fit | None], sample: Dataset, rule: str, seed: in
     formulas = [None if fit is None else fit.formula for fit in found]
     if rule == "best":  # it needs no front, whose formulas are written out
         lengths = [np.inf if formula is None else formula.description for formula in formulas]
-        return shortest(lengths, [_is_number(formula) for formula in formulas])
+        return shortest(lengths, [1.0 if formula is None else evidence(formula.expression) for formula in formulas])
     candidates = [Candidate(formula, formula.mean_square) for formula in formulas if formula is not None]
     front = EquationFront.of(
         candidates,
@@ -210,10 +210,6 @@ def _selected(found: Sequence[_Fit | None], sample: Dataset, rule: str, seed: in
     if rule == "cv":
         front = front.cross_validated(_left_out(front, sample, seed))
     return formulas.index(front.equations[front.choice(rule)].formula)
-
-
-def _is_number(formula: Formula | None) -> bool:
-    return formula is not None and formula.expression.tokens[0].kind is TokenKind.CONSTANT
 
 
 def _left_out(front: EquationFront, sample: Dataset, seed: int) -> list[FoldLoss]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symseed.data.backend import Errors, Failure, Predictions
 from symseed.scoring.contrast import Contrast, largest_contrast
-from symseed.scoring.description import description_lengths, shortest
+from symseed.scoring.description import description_lengths, evidence, shortest
 from symseed.scoring.evaluation import evaluate, fit, fit_to_convergence, predict
 from symseed.scoring.fitting import FitSettings
 from symseed.scoring.folds import FoldLoss, cross_validated
@@ -34,6 +34,7 @@ __all__ = [
     "cross_validated",
     "description_lengths",
     "evaluate",
+    "evidence",
     "fit",
     "fit_to_convergence",
     "form_weights",
