@@ -70,6 +70,8 @@ def test_what_it_draws_is_fitted_with_a_scale_and_an_offset() -> None:
     probabilities = [guess.probability for guess in asked.guesses]
     assert probabilities == sorted(probabilities, reverse=True)
     assert 0.0 < sum(probabilities) <= 1.0
+    without = ask(guide, settings.without_constants(), writer, data, never)
+    assert (without.rows, without.guesses) == ((), asked.guesses)
     late = ask(guide, settings, writer, data, lambda: True)
     assert late.rows == ()
     assert late.guesses == asked.guesses

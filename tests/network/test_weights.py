@@ -11,6 +11,7 @@ import pytest
 from networks import SMALL, random_network
 from safetensors.numpy import load, save
 
+from symseed import Library
 from symseed.errors import DataError
 from symseed.network import Network, Shape
 
@@ -79,3 +80,12 @@ def test_sizes_of_the_shape_are_those_of_the_core() -> None:
     names = {name for name, _, _ in dataclasses.replace(Shape(), grid_layers=1).native().blocks()}
     assert "grid.0.rows.query" in names
     assert "grid.1.rows.query" not in names
+
+
+def test_a_number_alone_is_the_constant_of_a_library_without_one() -> None:
+    network = random_network(SMALL)
+    known = network.tokens.index("const")
+    one, two = (Library.of(["add", *numbers], 1) for numbers in ([1.0], [1.0, 2.0]))
+    assert list(network.spoken(one, [0])).count(known) == 1
+    assert known not in network.spoken(two, [0])
+    assert list(network.spoken(one.with_constant(), [0])).count(known) == 1

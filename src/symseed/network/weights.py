@@ -160,16 +160,20 @@ class Network:
     def spoken(self, library: Library, columns: Sequence[int]) -> npt.NDArray[np.int32]:
         """Return what the network gives for each token of a library, (T,): a symbol, a column that it reads, or -1.
 
+        Where a library has no fitted constant but one number, such as 1, that number is its constant.
+
         Args:
             columns: the columns that it reads, in their order.
         """
         symbols = {name: place for place, name in enumerate(self.tokens)}
         places = {column: len(self.tokens) + place for place, column in enumerate(columns)}
+        numbers = [token for token in library.tokens if token.kind in (TokenKind.CONSTANT, TokenKind.LITERAL)]
+        only = numbers[0] if len(numbers) == 1 else None
 
         def of(token: Token) -> int:
             if token.kind is TokenKind.VARIABLE:
                 return places.get(token.column, -1)
-            if token.kind is TokenKind.CONSTANT:
+            if token.kind is TokenKind.CONSTANT or token is only:
                 return symbols.get(CONSTANT, -1)
             return symbols.get(token.name, -1) if token.kind is TokenKind.OPERATOR else -1
 

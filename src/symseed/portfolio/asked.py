@@ -70,7 +70,7 @@ def ask(guide: Guide, settings: PortfolioSettings, writer: Writer, sample: Datas
     population, likely = guide.reading.sample(space, settings.guided, seed=guide.seed, step=0)
     if population is None:
         return Asked()
-    forms = list(dict.fromkeys(population.rows))
+    forms = list(dict.fromkeys(population.rows)) if settings.constants else []  # without constants, for the prior only
     rows: list[Row] = []
     lengths: list[float] = []
     for begin in in_time(range(0, len(forms), _FITTED_AT_ONCE), is_late):
