@@ -129,11 +129,15 @@ class Draw:
         """Settings of variation."""
         weights = [self.number(1.0) for _ in range(6)]
         numbers = (self.number(0.5), self.number(0.5), self.integer(3), self.integer(2), self.integer(2))
-        return CORE.VarySettings(*numbers, weights)
+        return CORE.VarySettings(*numbers, weights, bool(self.below(2)))
+
+    def method(self) -> Any:
+        """A method to fit constants."""
+        return list(_core.FitMethod)[self.below(2)]
 
     def how(self) -> dict[str, Any]:
         """How values are computed."""
-        return {"strict": bool(self.below(2)), "threads": 1 + self.below(2)}
+        return {"validity": list(_core.Validity)[self.below(3)], "threads": 1 + self.below(2)}
 
 
 _FREE = _core.Rules(
@@ -144,7 +148,7 @@ _LSTM = _core.Lstm(T, 4, 1, True, True, False, 0)
 
 def _score(draw: Draw) -> None:
     cache = CORE.Cache(min(draw.integer(5_000), 2**20), draw.integer(2))
-    fit = None if draw.below(2) else (draw.below(4), draw.below(2), draw.below(256))
+    fit = None if draw.below(2) else (draw.below(4), draw.below(2), draw.below(256), draw.method())
     for _ in range(2):
         cache.score(LIBRARY.vocabulary, draw.samples(), *draw.rows(), fit=fit, **draw.how())
 
@@ -164,6 +168,7 @@ CALLS: dict[str, Callable[[Draw], Any]] = {
         LIBRARY.vocabulary,
         draw.samples(),
         *draw.rows(),
+        method=draw.method(),
         iterations=draw.below(6),
         restarts=draw.below(3),
         seed=draw.integer(0),

@@ -16,6 +16,7 @@ from symseed import Dataset, Expression, Failure, Population
 from symseed.arrays import Floats
 from symseed.data.backend import CachedErrors, Errors, FitSteps, Linearisation, Predictions, Scorer, Semantics
 from symseed.language.row import Row
+from symseed.scoring import FitMethod, Validity
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,13 @@ class NumpyBackend:
     asked: Counter[str] = field(default_factory=Counter)
     """How often each method was called."""
 
-    def errors(self, population: Population, *, strict: bool = False, threads: int = 1) -> Errors:
+    def errors(self, population: Population, *, validity: Validity = Validity.VALUES, threads: int = 1) -> Errors:
         self.asked["errors"] += 1
-        return self._errors(population, strict)
+        return self._errors(population, validity)
 
-    def predict(self, population: Population, *, strict: bool = False, threads: int = 1) -> Predictions:
+    def predict(self, population: Population, *, validity: Validity = Validity.VALUES, threads: int = 1) -> Predictions:
         self.asked["predict"] += 1
-        return self._predictions(population, strict)
+        return self._predictions(population, validity)
 
     def fit(
         self,
@@ -45,11 +46,13 @@ class NumpyBackend:
         iterations: int,
         restarts: int = 0,
         seed: int = 0,
-        strict: bool = False,
+        method: FitMethod = FitMethod.LEVENBERG_MARQUARDT,
+        validity: Validity = Validity.VALUES,
         threads: int = 1,
     ) -> tuple[Population, Errors]:
         self.asked["fit"] += 1
-        return self._fitted(population, iterations, strict)
+        assert method is FitMethod.LEVENBERG_MARQUARDT, "the twin of BFGS is `reference.minimise`"
+        return self._fitted(population, iterations, validity)
 
     def linearise(self, population: Population, *, by_loss: bool = False) -> Linearisation:
         assert not by_loss, "the twin fits squared errors only"
@@ -69,14 +72,14 @@ class NumpyBackend:
         cache_bytes: int,
         cached_constants: int,
         fit: FitSteps | None = None,
-        strict: bool = False,
+        validity: Validity = Validity.VALUES,
         threads: int = 1,
     ) -> Scorer:
         self.asked["scorer"] += 1
-        return NumpyScorer(self, fit, strict)
+        return NumpyScorer(self, fit, validity)
 
-    def _predictions(self, population: Population, strict: bool) -> Predictions:
-        apply = reference.numpy_apply(strict=strict)
+    def _predictions(self, population: Population, validity: Validity) -> Predictions:
+        apply = reference.numpy_apply(validity=validity)
         found = [reference.evaluate(expression, self.dataset.X, apply) for expression in population]
         return Predictions(
             np.array([row.values for row in found]).reshape(len(found), len(self.dataset)),
@@ -84,8 +87,8 @@ class NumpyBackend:
             np.array([row.position for row in found], dtype=np.int32),
         )
 
-    def _errors(self, population: Population, strict: bool) -> Errors:
-        found = self._predictions(population, strict)
+    def _errors(self, population: Population, validity: Validity) -> Errors:
+        found = self._predictions(population, validity)
         error = np.array([self._error(value) for value in found.value])
         failure = np.where(np.isinf(error), np.uint8(Failure.LOSS_OVERFLOW), found.failure)
         return Errors(np.where(failure == Failure.NONE, error, np.nan), failure, found.position)
@@ -104,29 +107,29 @@ class NumpyBackend:
             float(np.sum(self.dataset.weights * residual**2)), weighted @ residual, weighted @ slopes.T
         )
 
-    def _fitted(self, population: Population, iterations: int, strict: bool) -> tuple[Population, Errors]:
+    def _fitted(self, population: Population, iterations: int, validity: Validity) -> tuple[Population, Errors]:
         assert self.dataset.loss is None, "the twin fits squared errors only"
         if len(population) == 0:
-            return population, self._errors(population, strict)
-        rows = [self._fitted_row(expression, iterations, strict) for expression in population]
+            return population, self._errors(population, validity)
+        rows = [self._fitted_row(expression, iterations, validity) for expression in population]
         fitted = population.with_constants(_padded(rows, population))
-        return fitted, self._errors(fitted, strict)
+        return fitted, self._errors(fitted, validity)
 
-    def _fitted_row(self, expression: Expression, iterations: int, strict: bool) -> Floats:
+    def _fitted_row(self, expression: Expression, iterations: int, validity: Validity) -> Floats:
         """The row's constants after some steps of Levenberg-Marquardt; from all ones where the row fails as it is."""
         constants = np.array(expression.constants)
         places = np.flatnonzero(~np.isnan(constants))
-        error = self._error_with(expression, constants, strict)
+        error = self._error_with(expression, constants, validity)
         if np.isnan(error):
             ones = np.where(np.isnan(constants), np.nan, 1.0)
-            error = self._error_with(expression, ones, strict)
+            error = self._error_with(expression, ones, validity)
             constants = constants if np.isnan(error) else ones
         damping = 1e-3
         for _ in range(iterations if len(places) and not np.isnan(error) else 0):
             step = self._step(_with(expression, constants), damping)
             moved = constants.copy()
             moved[places] -= step
-            reached = self._error_with(expression, moved, strict)
+            reached = self._error_with(expression, moved, validity)
             if reached < error:
                 constants, error, damping = moved, reached, damping / 10.0
             else:
@@ -140,12 +143,12 @@ class NumpyBackend:
         damped = at.curvature + np.diag(damping * np.diagonal(at.curvature))
         return np.asarray(np.linalg.lstsq(damped, at.gradient, rcond=None)[0], dtype=np.float64)
 
-    def _error_with(self, expression: Expression, constants: Floats, strict: bool) -> float:
+    def _error_with(self, expression: Expression, constants: Floats, validity: Validity) -> float:
         """NaN where the row fails with these constants."""
         if np.isinf(constants).any():
             return np.nan
         one = Population.from_expressions([_with(expression, constants)])
-        return float(self._errors(one, strict).error[0])
+        return float(self._errors(one, validity).error[0])
 
 
 @dataclass
@@ -154,7 +157,7 @@ class NumpyScorer:
 
     backend: NumpyBackend
     fit: FitSteps | None
-    strict: bool
+    validity: Validity
     known: dict[bytes, tuple[Floats, float, int, int]] = field(default_factory=dict)
     asked: int = 0
 
@@ -185,8 +188,8 @@ class NumpyScorer:
     def _computed(self, row: Population) -> tuple[Floats, float, int, int]:
         fitted, errors = row, None
         if self.fit is not None:
-            fitted, errors = self.backend._fitted(row, self.fit.iterations, self.strict)
-        errors = errors or self.backend._errors(row, self.strict)
+            fitted, errors = self.backend._fitted(row, self.fit.iterations, self.validity)
+        errors = errors or self.backend._errors(row, self.validity)
         constants = fitted.constants[0, : fitted.lengths[0]]
         return constants, float(errors.error[0]), int(errors.failure[0]), int(errors.position[0])
 

@@ -22,6 +22,7 @@ from symseed import Expression, Failure, Library, Population
 from symseed.language.functions import Expansion
 from symseed.language.row import Row
 from symseed.language.tokens import ALIASES, Token, TokenKind
+from symseed.scoring import Validity
 from symseed.space.constraints import (
     ArgumentSizes,
     Constraint,
@@ -215,8 +216,10 @@ def flags(operator: Operator, arguments: Sequence[Floats]) -> set[str]:
     return seen
 
 
-def failure_at(operator: Operator, arguments: Sequence[Floats], *, strict: bool) -> Failure:
-    """Return what becomes of an operator: by its first value that is not finite or, if strict, its first flag."""
+def failure_at(operator: Operator, arguments: Sequence[Floats], *, validity: Validity) -> Failure:
+    """Return what becomes of an operator: by its first value that is not finite or its first flag."""
+    if validity is Validity.ANSWER:
+        return Failure.NONE
     with np.errstate(all="ignore"):
         value = operator.value(*arguments)
     bad = np.flatnonzero(~np.isfinite(value))
@@ -225,11 +228,76 @@ def failure_at(operator: Operator, arguments: Sequence[Floats], *, strict: bool)
         if "invalid value" in found or np.isnan(value[bad[0]]):
             return Failure.INVALID
         return Failure.DIVIDE_BY_ZERO if "divide by zero" in found else Failure.OVERFLOW
-    if strict and flags(operator, arguments):
+    if validity is Validity.FLAGS and flags(operator, arguments):
         each = (flags(operator, [argument[i : i + 1] for argument in arguments]) for i in range(len(value)))
         first = next(found for found in each if found)
         return Failure.OVERFLOW if "overflow" in first else Failure.UNDERFLOW
     return Failure.NONE
+
+
+# --- BFGS -------------------------------------------------------------------------------------------------------------
+
+Objective: TypeAlias = Callable[[Floats], tuple[float, Floats]]
+"""The value at a point, and the gradient there."""
+
+
+def minimise(objective: Objective, x: Floats, iterations: int) -> Floats:
+    """BFGS with the strong Wolfe conditions, as Nocedal & Wright (2006) write it, and the core's limits."""
+    value, gradient = objective(x)
+    inverse, before = np.eye(len(x)), value + 0.5 * float(np.linalg.norm(gradient))
+    for _ in range(iterations):
+        direction = -inverse @ gradient
+        slope = float(gradient @ direction)
+        if np.abs(gradient).max() <= 1e-5 or not slope < 0.0:
+            break
+        first = min(1.0, 2.02 * (value - before) / slope)
+        step = _wolfe(objective, x, direction, value, slope, first if first > 0.0 else 1.0)
+        if step is None:
+            break
+        before, moved = value, x + step * direction
+        value, new = objective(moved)
+        s, y, x, gradient = moved - x, new - gradient, moved, new
+        if s @ y > 0.0:
+            left = np.eye(len(x)) - np.outer(s, y) / (s @ y)
+            inverse = left @ inverse @ left.T + np.outer(s, s) / (s @ y)
+    return x
+
+
+def _wolfe(objective: Objective, x: Floats, p: Floats, value: float, slope: float, step: float) -> float | None:
+    def at(alpha: float) -> tuple[float, float, float]:
+        f, g = objective(x + alpha * p)
+        return alpha, f, float(g @ p)
+
+    def is_high(point: tuple[float, float, float], low: tuple[float, float, float]) -> bool:
+        return not point[1] <= value + 1e-4 * point[0] * slope or (low[0] > 0.0 and point[1] >= low[1])
+
+    low, high = (0.0, value, slope), at(step)
+    for _ in range(20):
+        if is_high(high, low):
+            break
+        if abs(high[2]) <= -0.9 * slope:
+            return high[0]
+        if high[2] >= 0.0:
+            low, high = high, low
+            break
+        low = high
+        high = at(2.0 * low[0])
+    else:
+        return None
+    for _ in range(20):
+        width = high[0] - low[0]
+        with np.errstate(all="ignore"):
+            share = float(np.divide(-0.5 * low[2] * width, high[1] - low[1] - low[2] * width))
+        middle = at(low[0] + (share if 0.1 < share < 0.9 else 0.5) * width)
+        if not middle[1] <= value + 1e-4 * middle[0] * slope or middle[1] >= low[1]:
+            high = middle
+            continue
+        if abs(middle[2]) <= -0.9 * slope:
+            return middle[0]
+        if middle[2] * width >= 0.0:
+            high = low
+        low = middle
+    return None
 
 
 # --- Trees -----------------------------------------------------------------------------------------------------------
@@ -298,19 +366,21 @@ Apply: TypeAlias = Callable[[Node, list[Floats]], Floats]
 """How an operator's node gets its values from those of its arguments; raises `_FailedError`."""
 
 
-def numpy_apply(*, strict: bool = False, jitter: float = 0.0) -> Apply:
+def numpy_apply(*, validity: Validity = Validity.VALUES, jitter: float = 0.0, plus_zero: bool = False) -> Apply:
     """Return the way of NumPy; `jitter` changes each value by a relative amount of that size, to and fro.
 
-    It changes the sign of 0, too, which the core does not keep everywhere.
+    It changes the sign of 0, too, which the core does not keep everywhere; `plus_zero` makes every 0 positive.
     """
 
     def apply(node: Node, arguments: list[Floats]) -> Floats:
         operator = OPERATORS[node.token.name]
-        failure = failure_at(operator, arguments, strict=strict)
+        failure = failure_at(operator, arguments, validity=validity)
         if failure is not Failure.NONE:
             raise _FailedError(failure, node.position)
         with np.errstate(all="ignore"):
             value = operator.value(*arguments)
+            value = np.where(np.isnan(arguments).any(axis=0), np.nan, value)
+            value = value + 0.0 if plus_zero else value
             shaken: Floats = value * (1.0 + jitter * (-1.0) ** (node.position + np.arange(len(value)) // 2))
             return np.where(value == 0.0, -value, shaken) if jitter else shaken
 
@@ -351,6 +421,9 @@ def evaluate(expression: Expression, X: Floats, apply: Apply | None = None) -> R
             values.append(values_of(root, expression.constants, X[begin : begin + BLOCK], apply or numpy_apply()))
         except _FailedError as error:
             return Result(np.full(len(X), np.nan), *error.result)
+        strange = values[-1][~np.isfinite(values[-1])]
+        if len(strange):  # only if a part of a row need not have finite values
+            return Result(np.full(len(X), np.nan), Failure.INVALID if np.isnan(strange[0]) else Failure.OVERFLOW, 0)
     return Result(np.concatenate(values))
 
 

@@ -156,7 +156,9 @@ def test_each_part_of_the_default_is_a_setting_and_has_a_method_without_it() -> 
     assert len(without) == 16
 
 
-@pytest.mark.parametrize("name", [name for name, method in methods.METHODS.items() if method.portfolio is None])
+@pytest.mark.parametrize(
+    "name", [name for name, method in methods.METHODS.items() if method.portfolio is None and method.is_for_fits]
+)
 def test_every_single_method_that_is_listed_can_be_asked_of_a_fit(name: str) -> None:
     x = np.linspace(1.0, 2.0, 8)[:, None]
     model = SymbolicRegressor(method=name, max_evals=1, max_time=None, random_state=0, network=None)

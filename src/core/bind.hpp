@@ -164,9 +164,9 @@ inline void require_columns(const Vocabulary& vocabulary, const Samples& samples
   }
 }
 
-inline EvalOptions to_options(bool strict, const std::optional<std::string>& instruction_set,
+inline EvalOptions to_options(Validity validity, const std::optional<std::string>& instruction_set,
                               const Function* loss = nullptr) {
-  return {symseed::instruction_set(instruction_set).kernels, strict, loss};
+  return {symseed::instruction_set(instruction_set).kernels, validity, loss};
 }
 
 // When the interpreter ends, it ends every other thread that asks for its lock: before Python 3.14 by pthread_exit,

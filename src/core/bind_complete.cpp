@@ -29,7 +29,7 @@ nb::tuple bind_completions(Completion& completion, const Rules& rules, const Tok
   const HeldRows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
   require_same(rules, completion.vocabulary());
   require_chosen(chosen, rows);
-  const EvalOptions options = to_options(false, instruction_set);
+  const EvalOptions options = to_options(Validity::values, instruction_set);
   const std::size_t stride = child_stride(rules, rows);
   Completion::Found found;
   run([&](Monitor& monitor) {
@@ -46,7 +46,7 @@ nb::tuple bind_semantics(const Vocabulary& vocabulary, const Samples& samples, c
   const HeldRows rows = to_rows(vocabulary, tokens, lengths, constants);
   require(rows.count == 1, "`semantics` takes one row.");
   require_columns(vocabulary, samples);
-  const EvalOptions options = to_options(false, instruction_set);
+  const EvalOptions options = to_options(Validity::values, instruction_set);
   const std::size_t length = static_cast<std::size_t>(rows.lengths[0]);
   std::vector<double> values(length * samples.points, kNan);
   std::vector<double> desired = values;

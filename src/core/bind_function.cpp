@@ -56,7 +56,7 @@ std::shared_ptr<Function> make_expanded(int arity, const Vocabulary& expansion) 
 NewArray<double> bind_values(const Function& function, const Array<double, 1>& a, const Array<double, 1>& b) {
   const std::size_t count = a.shape(0);
   require(b.shape(0) == count, "`a` and `b` must have the same length.");
-  const EvalOptions options = to_options(false, std::nullopt);
+  const EvalOptions options = to_options(Validity::values, std::nullopt);
   auto values = function.evaluate(*options.kernels, a.data(), b.data(), count);
   require(values.has_value(), "The function has no answer.");
   return to_numpy(std::move(*values));

@@ -43,13 +43,13 @@ Samples make_samples(const Array<double, 2>& X, const Array<double, 1>& y, const
 }
 
 nb::tuple bind_squared_errors(const Vocabulary& vocabulary, const Samples& samples, const Tokens& tokens,
-                              const Lengths& lengths, const Constants& constants, bool strict, int threads,
+                              const Lengths& lengths, const Constants& constants, Validity validity, int threads,
                               const Function* loss, const std::optional<std::string>& instruction_set) {
   const HeldRows rows = to_rows(vocabulary, tokens, lengths, constants);
   require_columns(vocabulary, samples);
   require_counts(threads, 0, 0);
   require(loss == nullptr || loss->arity() == 2, "A loss is a function of target and prediction.");
-  const EvalOptions options = to_options(strict, instruction_set, loss);
+  const EvalOptions options = to_options(validity, instruction_set, loss);
   std::vector<double> error(rows.count);
   std::vector<Outcome> outcome(rows.count);
   run([&](Monitor& monitor) {
@@ -60,12 +60,12 @@ nb::tuple bind_squared_errors(const Vocabulary& vocabulary, const Samples& sampl
 }
 
 nb::tuple bind_predictions(const Vocabulary& vocabulary, const Samples& samples, const Tokens& tokens,
-                           const Lengths& lengths, const Constants& constants, bool strict, int threads,
+                           const Lengths& lengths, const Constants& constants, Validity validity, int threads,
                            const std::optional<std::string>& instruction_set) {
   const HeldRows rows = to_rows(vocabulary, tokens, lengths, constants);
   require_columns(vocabulary, samples);
   require_counts(threads, 0, 0);
-  const EvalOptions options = to_options(strict, instruction_set);
+  const EvalOptions options = to_options(validity, instruction_set);
   require(rows.count <= std::numeric_limits<std::ptrdiff_t>::max() / sizeof(double) / samples.points,
           "The predictions are more than memory can hold.");
   NewArray<double> prediction = new_numpy<double>({rows.count, samples.points});
@@ -78,20 +78,20 @@ nb::tuple bind_predictions(const Vocabulary& vocabulary, const Samples& samples,
 }
 
 nb::tuple bind_fit_constants(const Vocabulary& vocabulary, const Samples& samples, const Tokens& tokens,
-                             const Lengths& lengths, const Constants& constants, int iterations, int restarts,
-                             std::uint64_t seed, bool strict, int threads, const Function* loss,
+                             const Lengths& lengths, const Constants& constants, FitMethod method, int iterations,
+                             int restarts, std::uint64_t seed, Validity validity, int threads, const Function* loss,
                              const std::optional<std::string>& instruction_set) {
   const HeldRows rows = to_rows(vocabulary, tokens, lengths, constants);
   require_columns(vocabulary, samples);
   require_counts(threads, iterations, restarts);
   require(loss == nullptr || loss->arity() == 2, "A loss is a function of target and prediction.");
-  const EvalOptions options = to_options(strict, instruction_set, loss);
+  const EvalOptions options = to_options(validity, instruction_set, loss);
   std::vector<double> fitted = copy_of(constants);
   std::vector<double> error(rows.count);
   std::vector<Outcome> outcome(rows.count);
   run([&](Monitor& monitor) {
-    fit_constants(options, vocabulary, rows, samples, {iterations, restarts, seed}, threads, monitor, fitted.data(),
-                  error.data(), outcome.data());
+    fit_constants(options, vocabulary, rows, samples, {iterations, restarts, seed, method}, threads, monitor,
+                  fitted.data(), error.data(), outcome.data());
   });
   auto [failure, position] = split(outcome);
   return nb::make_tuple(to_numpy(std::move(fitted), {rows.count, rows.stride}), to_numpy(std::move(error)), failure,
@@ -104,7 +104,7 @@ nb::tuple bind_linearise(const Vocabulary& vocabulary, const Samples& samples, c
   require(rows.count == 1, "`linearise` takes one row.");
   require_columns(vocabulary, samples);
   require(loss == nullptr || loss->arity() == 2, "A loss is a function of target and prediction.");
-  const EvalOptions options = to_options(false, std::nullopt, loss);
+  const EvalOptions options = to_options(Validity::values, std::nullopt, loss);
   const std::vector<int> places = constant_places(vocabulary, rows[0]);
   Linearisation at;
   run([&](Monitor& monitor) {
@@ -117,15 +117,15 @@ nb::tuple bind_linearise(const Vocabulary& vocabulary, const Samples& samples, c
 
 nb::tuple bind_cached_score(Cache& cache, const Vocabulary& vocabulary, const Samples& samples, const Tokens& tokens,
                             const Lengths& lengths, const Constants& constants,
-                            const std::optional<std::tuple<int, int, std::uint64_t>>& fit, bool strict, int threads,
-                            const Function* loss, const std::optional<std::string>& instruction_set) {
+                            const std::optional<std::tuple<int, int, std::uint64_t, FitMethod>>& fit, Validity validity,
+                            int threads, const Function* loss, const std::optional<std::string>& instruction_set) {
   const HeldRows rows = to_rows(vocabulary, tokens, lengths, constants);
   require_columns(vocabulary, samples);
   require_counts(threads, fit ? std::get<0>(*fit) : 0, fit ? std::get<1>(*fit) : 0);
   require(loss == nullptr || loss->arity() == 2, "A loss is a function of target and prediction.");
-  const EvalOptions options = to_options(strict, instruction_set, loss);
+  const EvalOptions options = to_options(validity, instruction_set, loss);
   std::optional<FitSettings> settings;
-  if (fit) settings = FitSettings{std::get<0>(*fit), std::get<1>(*fit), std::get<2>(*fit)};
+  if (fit) settings = FitSettings{std::get<0>(*fit), std::get<1>(*fit), std::get<2>(*fit), std::get<3>(*fit)};
   std::vector<double> fitted;
   if (fit) fitted = copy_of(constants);
   std::vector<double> error(rows.count);
@@ -156,9 +156,25 @@ void name_failures(nb::enum_<Failure>& codes) {
       .def_prop_ro("sentence", [](nb::handle self) { return self.doc(); }, "The reason as a sentence for users.");
 }
 
+void name_validities(nb::enum_<Validity>& codes) {
+  codes.value("VALUES", Validity::values, "Each of its tokens has a finite value at every sample.")
+      .value("FLAGS", Validity::flags,
+             "No operator raises an IEEE flag either, underflow included: the authors' code of December 2021.")
+      .value("ANSWER", Validity::answer,
+             "Only the row itself has finite values, whatever its parts have: the authors' code of March 2021.");
+}
+
+void name_fit_methods(nb::enum_<FitMethod>& codes) {
+  codes.value("LEVENBERG_MARQUARDT", FitMethod::levenberg_marquardt, "From the constants that a row has.")
+      .value("BFGS_FROM_ONES", FitMethod::bfgs_from_ones,
+             "BFGS on the paper's reward, or on another loss, from constants of 1: as the authors' released code.");
+}
+
 }  // namespace
 
 void bind_score(nb::module_& m) {
+  bind_codes<Validity>(m, "Validity", name_validities, "What a row must be to have a value.");
+  bind_codes<FitMethod>(m, "FitMethod", name_fit_methods, "How constants are fitted.");
   bind_codes<Failure>(m, "Failure", name_failures, nb::is_arithmetic(), "Reasons why a row has no score.");
   nb::class_<Samples>(m, "Samples")
       .def(
@@ -170,7 +186,7 @@ void bind_score(nb::module_& m) {
   nb::class_<Cache>(m, "Cache")
       .def(nb::init<std::size_t, std::size_t>(), "max_bytes"_a, "constants_per_row"_a)
       .def("score", &bind_cached_score, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array, "constants"_array,
-           nb::kw_only(), "fit"_a, "strict"_a, "threads"_a, "loss"_a.none() = nb::none(),
+           nb::kw_only(), "fit"_a, "validity"_a, "threads"_a, "loss"_a.none() = nb::none(),
            "instruction_set"_a = nb::none())
       .def_prop_ro("counts",
                    [](const Cache& self) {
@@ -180,12 +196,12 @@ void bind_score(nb::module_& m) {
       .def_prop_ro("size", &Cache::size)
       .def_prop_ro("bytes", &Cache::bytes);
   m.def("squared_errors", &bind_squared_errors, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array,
-        "constants"_array, nb::kw_only(), "strict"_a, "threads"_a, "loss"_a.none() = nb::none(),
+        "constants"_array, nb::kw_only(), "validity"_a, "threads"_a, "loss"_a.none() = nb::none(),
         "instruction_set"_a = nb::none());
   m.def("predictions", &bind_predictions, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array,
-        "constants"_array, nb::kw_only(), "strict"_a, "threads"_a, "instruction_set"_a = nb::none());
+        "constants"_array, nb::kw_only(), "validity"_a, "threads"_a, "instruction_set"_a = nb::none());
   m.def("fit_constants", &bind_fit_constants, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array,
-        "constants"_array, nb::kw_only(), "iterations"_a, "restarts"_a, "seed"_a, "strict"_a, "threads"_a,
+        "constants"_array, nb::kw_only(), "method"_a, "iterations"_a, "restarts"_a, "seed"_a, "validity"_a, "threads"_a,
         "loss"_a.none() = nb::none(), "instruction_set"_a = nb::none());
   m.def("linearise", &bind_linearise, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array, "constants"_array,
         nb::kw_only(), "loss"_a.none() = nb::none());

@@ -51,12 +51,12 @@ nb::tuple bind_next_generation(const Rules& rules, const Tokens& tokens, const L
 }
 
 VarySettings make_vary_settings(double crossover, double mutation, int tournament, int new_depth, int retries,
-                                const nb::sequence& given) {
+                                const nb::sequence& given, bool any_parent) {
   const std::vector<double> weights = to_vector<double>(given);
   require(tournament >= 0 && tournament <= kMostTries && new_depth >= 0 && new_depth <= 16 && retries >= 0 &&
               retries <= kMostTries && weights.size() == kMutations,
           "A setting of variation is out of range.");
-  VarySettings out{crossover, mutation, tournament, new_depth, retries, {}};
+  VarySettings out{crossover, mutation, tournament, new_depth, retries, {}, any_parent};
   std::copy(weights.begin(), weights.end(), out.weights);
   return out;
 }
@@ -76,7 +76,7 @@ void bind_vary(nb::module_& m) {
   bind_codes<Mutation>(m, "Mutation", name_mutations, "The paper's four mutations, and two macros of ours.");
   nb::class_<VarySettings>(m, "VarySettings")
       .def(nb::new_(&make_vary_settings), "crossover"_a, "mutation"_a, "tournament"_a, "new_depth"_a, "retries"_a,
-           "weights"_a);
+           "weights"_a, "any_parent"_a);
   m.def("tournament", &bind_tournament, "reward"_array, "count"_a, "size"_a, "seed"_a, "step"_a);
   m.def("crossover", &bind_crossover, "rules"_a, "tokens"_array, "lengths"_array, "constants"_array, "settings"_a,
         "seed"_a, "step"_a);

@@ -16,6 +16,7 @@ constexpr std::size_t kChunk = 64;
 Failure apply_function(const EvalOptions& options, const Function& function, const double* a, const double* b,
                        double* out, int points) {
   if (!function.values(*options.kernels, a, b, out, points)) return Failure::no_answer;
+  if (options.validity == Validity::answer) return Failure::none;
   const double* bad = std::find_if_not(out, out + points, [](double value) { return std::isfinite(value); });
   if (bad == out + points) return Failure::none;
   return std::isnan(*bad) ? Failure::invalid : Failure::overflow;
@@ -53,7 +54,8 @@ void Workspace::go_to(std::size_t first) {
 
 Outcome Workspace::run(const EvalOptions& options, Row row) {
   const auto is_function = [&](Token token) { return vocabulary_.kind[token] == kFunction; };
-  if (options.strict || (has_functions_ && std::any_of(row.tokens, row.tokens + row.length, is_function))) {
+  if (options.validity != Validity::values ||
+      (has_functions_ && std::any_of(row.tokens, row.tokens + row.length, is_function))) {
     return run_stepwise(options, row);
   }
   const Stop stop = options.kernels->interpret({row.tokens, row.constants, row.length, points_, vocabulary_.kind.data(),
@@ -90,7 +92,20 @@ Outcome Workspace::run_stepwise(const EvalOptions& options, Row row) {
     }
   }
   result_ = stack_[0];
+  for (int i = 0; options.validity == Validity::answer && i < points_; ++i) {
+    if (!std::isfinite(result_[i])) return {std::isnan(result_[i]) ? Failure::invalid : Failure::overflow, 0};
+  }
   return {};
+}
+
+void apply_to_any(const Kernels& kernels, int opcode, const double* a, const double* b, double* out, int points) {
+  bool is_strange = kernels.forward[static_cast<std::size_t>(opcode)](a, b, out, points) >= 0;
+  // A kernel needs finite arguments, and stops at the first value that is not finite.
+  for (int i = 0; i < points; ++i) is_strange |= !(a[i] - a[i] == 0.0) | !(b[i] - b[i] == 0.0);
+  for (int i = 0; is_strange && i < points; ++i) {
+    const bool is_ordinary = std::isfinite(out[i]) && std::isfinite(a[i]) && std::isfinite(b[i]);
+    if (!is_ordinary) out[i] = operator_value(opcode, a[i], b[i]);
+  }
 }
 
 double sum_lanes(const double* lanes) {
@@ -126,14 +141,7 @@ void elementwise(const Kernels& kernels, int opcode, const double* a, const doub
       x = left.data(), y = right.data();
       to = last.data();
     }
-    const int padded = static_cast<int>(whole_groups(points));
-    int strange = kernels.forward[static_cast<std::size_t>(opcode)](x, y, to, padded) >= 0;
-    // A kernel needs finite arguments, and stops at the first value that is not finite.
-    for (std::size_t i = 0; i < points; ++i) strange |= !(x[i] - x[i] == 0.0) | !(y[i] - y[i] == 0.0);
-    for (std::size_t i = 0; strange && i < points; ++i) {
-      const bool is_ordinary = std::isfinite(to[i]) && std::isfinite(x[i]) && std::isfinite(y[i]);
-      if (!is_ordinary) to[i] = operator_value(opcode, x[i], y[i]);
-    }
+    apply_to_any(kernels, opcode, x, y, to, static_cast<int>(whole_groups(points)));
     if (points < kGroup) std::copy_n(to, points, out + first);
     first += points;
   }

@@ -1,6 +1,7 @@
 // A population on a dataset: predictions or errors, and why a row failed.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -18,10 +19,17 @@ struct Outcome {
   bool ok() const { return failure == Failure::none; }
 };
 
+// What a row must be to have a value.
+enum class Validity : std::uint8_t {
+  values = 0,  // every token has a finite value
+  flags = 1,   // and no operator raises an IEEE flag but "inexact"
+  answer = 2,  // only the row itself must have finite values, whatever its parts have
+};
+
 // How to evaluate.
 struct EvalOptions {
   const Kernels* kernels;
-  bool strict;                     // whether any IEEE flag but "inexact" is a failure
+  Validity validity;
   const Function* loss = nullptr;  // function of target and prediction; null: squared error
 };
 
@@ -29,15 +37,25 @@ struct EvalOptions {
 Failure apply_function(const EvalOptions& options, const Function& function, const double* a, const double* b,
                        double* out, int points);
 
+// out = operator(a, b) for any numbers, whose values need not be finite either, at whole groups of points.
+void apply_to_any(const Kernels& kernels, int opcode, const double* a, const double* b, double* out, int points);
+
 // The same for any operator.
 inline Failure apply(const EvalOptions& options, const Vocabulary& vocabulary, Token token, const double* a,
                      const double* b, double* out, int points) {
   const int kind = vocabulary.kind[token];
   if (kind == kFunction) [[unlikely]]
     return apply_function(options, *vocabulary.function[token], a, b, out, points);
+  if (options.validity == Validity::answer) [[unlikely]] {
+    apply_to_any(*options.kernels, kind, a, b, out, points);
+    for (int i = 0; i < points; ++i) {
+      if (std::isnan(a[i]) || std::isnan(b[i])) out[i] = kNan;  // the maximum of 0 and NaN may be 0
+    }
+    return Failure::none;
+  }
   const int bad = options.kernels->forward[static_cast<std::size_t>(kind)](a, b, out, points);
   if (bad >= 0) return flag_raised(kind, a[bad], b[bad]);
-  return options.strict ? first_flag(kind, a, b, out, points) : Failure::none;
+  return options.validity == Validity::flags ? first_flag(kind, a, b, out, points) : Failure::none;
 }
 
 // Buffers for the values of rows of up to `max_length` tokens, on one block of points at a time.

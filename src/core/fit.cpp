@@ -1,7 +1,9 @@
 #include "fit.hpp"
 
 #include <cmath>
+#include <limits>
 
+#include "bfgs.hpp"
 #include "elementary.hpp"
 #include "function.hpp"
 #include "hash.hpp"
@@ -83,11 +85,23 @@ class Fitter {
         settings_(settings),
         monitor_(monitor),
         tape_(stride),
-        workspace_(stride, vocabulary, samples) {}
+        workspace_(stride, vocabulary, samples) {
+    double mean = 0.0;
+    double square = 0.0;
+    for (std::size_t i = 0; i < samples.points; ++i) {
+      weight_ += samples.weight[i];
+      mean += samples.weight[i] * (samples.target[i] - mean) / (weight_ > 0.0 ? weight_ : 1.0);
+    }
+    for (std::size_t i = 0; i < samples.points; ++i) {
+      square += samples.weight[i] * (samples.target[i] - mean) * (samples.target[i] - mean);
+    }
+    deviation_ = square > 0.0 ? std::sqrt(square / weight_) : 1.0;
+  }
 
   Fit run(Row row) {
     const std::vector<int> places = constant_places(vocabulary_, row);
     const std::vector<double> given(row.constants, row.constants + row.length);
+    if (settings_.method == FitMethod::bfgs_from_ones && !places.empty()) return descend_from_ones(row, places, given);
     Fit best = start(row, given);
     if (places.empty()) return best;
     best = descend(row, places, std::move(best));
@@ -132,6 +146,36 @@ class Fitter {
       fit.outcome = {Failure::loss_overflow, -1};
       fit.error = kNan;
     }
+  }
+
+  Fit descend_from_ones(Row row, const std::vector<int>& places, std::vector<double> constants) {
+    const auto put = [&](const std::vector<double>& x) {
+      for (std::size_t k = 0; k < x.size(); ++k) constants[static_cast<std::size_t>(places[k])] = x[k];
+      row.constants = constants.data();
+    };
+    const auto objective = [&](const std::vector<double>& x, std::vector<double>& gradient) {
+      put(x);
+      std::fill(gradient.begin(), gradient.end(), 0.0);
+      const Fit at = start(row, constants);
+      if (!at.outcome.ok()) return options_.loss == nullptr ? 0.0 : std::numeric_limits<double>::infinity();
+      const Linearisation line = linearise(options_, vocabulary_, row, samples_, monitor_, tape_, places);
+      // The slope of the objective by the sum of squared errors, twice, or of the losses.
+      double slope = 2.0;
+      double value = at.error;
+      if (options_.loss == nullptr) {
+        const double nrmse = std::sqrt(at.error / weight_) / deviation_;
+        value = -1.0 / (1.0 + nrmse);
+        slope = at.error > 0.0 ? value * value / (std::sqrt(at.error * weight_) * deviation_) : 0.0;
+      }
+      if (line.outcome.ok()) {
+        for (std::size_t k = 0; k < gradient.size(); ++k) gradient[k] = slope * line.gradient[k];
+      }
+      return value;
+    };
+    std::vector<double> x(places.size(), 1.0);
+    minimise(objective, x, settings_.iterations);
+    put(x);
+    return start(row, constants);
   }
 
   Fit descend(Row row, const std::vector<int>& places, Fit best) {
@@ -180,6 +224,8 @@ class Fitter {
   Workspace workspace_;
   std::vector<double> factor_;
   std::vector<double> step_;
+  double weight_ = 0.0;  // sum of all weights
+  double deviation_;     // of the target
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Fits constants by the Levenberg-Marquardt method, with exact derivatives.
+// Fits constants by the Levenberg-Marquardt method or by BFGS, with exact derivatives.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,16 @@
 
 namespace symseed {
 
+enum class FitMethod : std::uint8_t {
+  levenberg_marquardt = 0,  // from the constants of a row
+  bfgs_from_ones = 1,       // on the reward 1 / (1 + NRMSE), which is 0 where a row fails; on another loss itself
+};
+
 struct FitSettings {
   int iterations;      // accepted or rejected steps per start
-  int restarts;        // further starts from random values
+  int restarts;        // further starts from random values, of Levenberg-Marquardt only
   std::uint64_t seed;  // seed of those values
+  FitMethod method = FitMethod::levenberg_marquardt;
 };
 
 // The squared error of a row around its constants: error + 2 gradient.d + d.curvature.d for a small change d.
@@ -55,8 +61,9 @@ class Tape {
 Linearisation linearise(const EvalOptions& options, const Vocabulary& vocabulary, Row row, const Samples& samples,
                         Monitor& monitor, Tape& tape, const std::vector<int>& places);
 
-// Fits the constants of each row in place and gives its error, as `squared_errors` does. The error of a row never
-// grows, and its constants stay finite. A row that cannot be evaluated from any start keeps its constants.
+// Fits the constants of each row in place and gives its error, as `squared_errors` does; its constants stay finite. By
+// Levenberg-Marquardt the error of a row never grows, and a row that cannot be evaluated from any start keeps its
+// constants. BFGS forgets the constants that a row had.
 void fit_constants(const EvalOptions& options, const Vocabulary& vocabulary, const Rows& rows, const Samples& samples,
                    const FitSettings& settings, int threads, Monitor& monitor, double* constants, double* error,
                    Outcome* outcome);

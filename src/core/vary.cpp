@@ -209,8 +209,11 @@ void Variation::crossover(Rng& rng, Row first, Row second, Child& first_child, C
     }
     if (is_first_done && is_second_done) return;
   }
-  if (!is_first_done) copy(first, first_child);
-  if (!is_second_done) copy(second, second_child);
+  // Two children that both break a rule become both parents, in random order. A token alone has nothing to swap.
+  const bool is_undone = first.length > 1 && second.length > 1 && !(is_first_done && is_second_done);
+  const bool is_swapped = settings_.any_parent && is_undone && rng.chance(0.5);
+  if (!is_first_done) copy(is_swapped ? second : first, first_child);
+  if (!is_second_done) copy(is_swapped ? first : second, second_child);
 }
 
 Mutation Variation::draw_mutation(Rng& rng) const {

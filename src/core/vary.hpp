@@ -34,6 +34,7 @@ struct VarySettings {
   int new_depth = 3;       // greatest height of a new subtree
   int retries = 0;         // most times that a child that breaks a rule is made again
   double weights[kMutations] = {1, 1, 1, 1, 0, 0};  // relative probability of each Mutation
+  bool any_parent = false;  // whether a child of a crossover that breaks a rule becomes a random one of its parents
 };
 
 // Makes children; one per thread. `parent` and `child` are never the same.

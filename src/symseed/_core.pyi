@@ -64,6 +64,24 @@ class Mutation(enum.Enum):
     TWICE = 5
     """Any subtree f becomes f + f or f * f."""
 
+class Validity(enum.Enum):
+    """What a row must be to have a value."""
+
+    VALUES = 0
+    """Each of its tokens has a finite value at every sample."""
+    FLAGS = 1
+    """No operator raises an IEEE flag either, underflow included: the authors' code of December 2021."""
+    ANSWER = 2
+    """Only the row itself has finite values, whatever its parts have: the authors' code of March 2021."""
+
+class FitMethod(enum.Enum):
+    """How constants are fitted."""
+
+    LEVENBERG_MARQUARDT = 0
+    """From the constants that a row has."""
+    BFGS_FROM_ONES = 1
+    """BFGS on the paper's reward, or on another loss, from constants of 1: as the authors' released code."""
+
 class Failure(enum.IntEnum):
     """Reasons why a row has no score."""
 
@@ -223,15 +241,15 @@ def squared_errors(
     lengths: Lengths,
     constants: Constants,
     *,
-    strict: bool,
+    validity: Validity,
     threads: int,
     loss: Function | None = None,
     instruction_set: str | None = None,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
     """Return the weighted sum of squared errors of each row, its failure and the position where it failed, as 3 x (N,).
 
-    A row fails at the first value that is not finite; with `strict` also at the first that raises an IEEE flag other
-    than "inexact", such as underflow. Its error is then NaN. Failures are numbers of `Failure`.
+    A row that has no value, as `validity` says, fails at the first token that shows it. Its error is then NaN. Failures
+    are numbers of `Failure`.
 
     `loss` is a function of target and prediction, whose weighted sum is then the error.
     """
@@ -243,7 +261,7 @@ def predictions(
     lengths: Lengths,
     constants: Constants,
     *,
-    strict: bool,
+    validity: Validity,
     threads: int,
     instruction_set: str | None = None,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
@@ -256,10 +274,11 @@ def fit_constants(
     lengths: Lengths,
     constants: Constants,
     *,
+    method: FitMethod,
     iterations: int,
     restarts: int,
     seed: int,
-    strict: bool,
+    validity: Validity,
     threads: int,
     loss: Function | None = None,
     instruction_set: str | None = None,
@@ -399,8 +418,8 @@ class Cache:
         lengths: Lengths,
         constants: Constants,
         *,
-        fit: tuple[int, int, int] | None,
-        strict: bool,
+        fit: tuple[int, int, int, FitMethod] | None,
+        validity: Validity,
         threads: int,
         loss: Function | None = None,
         instruction_set: str | None = None,
@@ -411,7 +430,8 @@ class Cache:
 
         Constants are None without `fit`.
 
-        Scores are those of `fit_constants` with `fit` = (iterations, restarts, seed), or of `squared_errors` without.
+        Scores are those of `fit_constants` with `fit` = (iterations, restarts, seed, method), or of `squared_errors`
+        without.
         One cache serves one dataset and one set of options.
         """
     @property
@@ -615,6 +635,7 @@ class VarySettings:
         new_depth: int,
         retries: int,
         weights: list[float],
+        any_parent: bool,
     ) -> None:
         """Take probabilities, sizes and weights, as `VariationSettings` explains them."""
 

@@ -12,6 +12,9 @@ import numpy as np
 import pytest
 
 from symseed import Dataset, Expression, Library, Population, _core, predict
+from symseed.scoring import FitMethod, Validity
+
+LEVENBERG = FitMethod.LEVENBERG_MARQUARDT
 
 CORE: Any = _core
 """The module without its types, for calls that are wrong on purpose."""
@@ -55,6 +58,7 @@ def settings(**changes: Any) -> _core.VarySettings:
         "new_depth": 2,
         "retries": 0,
         "weights": [1.0, 1.0, 1.0, 1.0, 0.0, 0.0],
+        "any_parent": False,
     }
     return _core.VarySettings(**{**good, **changes})
 
@@ -64,9 +68,11 @@ TAKERS: dict[str, Callable[..., Any]] = {
     "squared_errors": lambda *r, **how: _core.squared_errors(LIBRARY.vocabulary, samples(), *r, **how),
     "predictions": lambda *r, **how: _core.predictions(LIBRARY.vocabulary, samples(), *r, **how),
     "fit_constants": lambda *r, **how: _core.fit_constants(
-        LIBRARY.vocabulary, samples(), *r, iterations=2, restarts=0, seed=0, **how
+        LIBRARY.vocabulary, samples(), *r, method=LEVENBERG, iterations=2, restarts=0, seed=0, **how
     ),
-    "score": lambda *r, **how: CORE.Cache(2000, 2).score(LIBRARY.vocabulary, samples(), *r, fit=(2, 0, 0), **how),
+    "score": lambda *r, **how: CORE.Cache(2000, 2).score(
+        LIBRARY.vocabulary, samples(), *r, fit=(2, 0, 0, LEVENBERG), **how
+    ),
 }
 """What takes rows, and how to work."""
 CHANGERS: dict[str, Callable[..., Any]] = {
@@ -77,7 +83,7 @@ CHANGERS: dict[str, Callable[..., Any]] = {
 }
 """What takes rows alone."""
 EVERY: dict[str, Callable[..., Any]] = {
-    **{name: lambda *r, call=call: call(*r, strict=False, threads=1) for name, call in TAKERS.items()},
+    **{name: lambda *r, call=call: call(*r, validity=Validity.VALUES, threads=1) for name, call in TAKERS.items()},
     **CHANGERS,
 }
 
@@ -130,15 +136,15 @@ def test_bad_rows_are_refused(taker: str, what: str) -> None:
 @pytest.mark.parametrize(
     "how",
     [
-        {"strict": False, "threads": 1, "instruction_set": "mmx"},
-        {"strict": False, "threads": 1, "instruction_set": ""},
-        {"strict": False, "threads": 1, "instruction_set": 3},
-        {"strict": False, "threads": 0},
-        {"strict": False, "threads": -1},
-        {"strict": False, "threads": 2**40},
-        {"strict": False, "threads": 1.5},
-        {"strict": "yes", "threads": 1},
-        {"strict": False},
+        {"validity": Validity.VALUES, "threads": 1, "instruction_set": "mmx"},
+        {"validity": Validity.VALUES, "threads": 1, "instruction_set": ""},
+        {"validity": Validity.VALUES, "threads": 1, "instruction_set": 3},
+        {"validity": Validity.VALUES, "threads": 0},
+        {"validity": Validity.VALUES, "threads": -1},
+        {"validity": Validity.VALUES, "threads": 2**40},
+        {"validity": Validity.VALUES, "threads": 1.5},
+        {"validity": "yes", "threads": 1},
+        {"validity": Validity.VALUES},
         {"threads": 1},
         {},
     ],
@@ -152,20 +158,33 @@ def test_an_unknown_manner_is_refused(taker: str, how: How) -> None:
     ("iterations", "restarts", "seed"), [(-1, 0, 0), (1, -1, 0), (1, 0, -1), (2**40, 0, 0), (1, 0, 2**64), (1.5, 0, 0)]
 )
 def test_numbers_out_of_range_are_refused_by_a_fit(iterations: Any, restarts: int, seed: int) -> None:
-    how: How = {"strict": False, "threads": 1}
+    how: How = {"validity": Validity.VALUES, "threads": 1}
     with pytest.raises((ValueError, TypeError)):
         _core.fit_constants(
-            LIBRARY.vocabulary, samples(), *rows(), iterations=iterations, restarts=restarts, seed=seed, **how
+            LIBRARY.vocabulary,
+            samples(),
+            *rows(),
+            method=LEVENBERG,
+            iterations=iterations,
+            restarts=restarts,
+            seed=seed,
+            **how,
         )
     with pytest.raises((ValueError, TypeError)):
-        _core.Cache(2000, 2).score(LIBRARY.vocabulary, samples(), *rows(), fit=(iterations, restarts, seed), **how)
+        _core.Cache(2000, 2).score(
+            LIBRARY.vocabulary,
+            samples(),
+            *rows(),
+            fit=(iterations, restarts, seed, LEVENBERG),
+            **how,
+        )
 
 
 @pytest.mark.parametrize("variables", [0, 1])
 @pytest.mark.parametrize("taker", ["squared_errors", "predictions", "fit_constants", "linearise", "score"])
 def test_data_without_the_librarys_columns_are_refused(taker: str, variables: int) -> None:
-    how: How = {} if taker == "linearise" else {"strict": False, "threads": 1}
-    how |= {"iterations": 1, "restarts": 0, "seed": 0} if taker == "fit_constants" else {}
+    how: How = {} if taker == "linearise" else {"validity": Validity.VALUES, "threads": 1}
+    how |= {"method": LEVENBERG, "iterations": 1, "restarts": 0, "seed": 0} if taker == "fit_constants" else {}
     how |= {"fit": None} if taker == "score" else {}
     call = _core.Cache(2000, 2).score if taker == "score" else getattr(_core, taker)
     one = [array[:1] for array in rows()]
@@ -181,7 +200,7 @@ def test_a_library_of_numbers_needs_no_columns() -> None:
         np.array([[1, 0, 0]], dtype=np.uint16),
         np.array([3], dtype=np.int32),
         np.full((1, 3), np.nan),
-        strict=False,
+        validity=Validity.VALUES,
         threads=1,
     )
     assert values.tolist() == [[6.0] * 5]
@@ -418,9 +437,9 @@ def test_a_cache_used_in_another_manner_reads_nothing_outside_its_arrays() -> No
     lengths, constants = np.array([5], dtype=np.int32), np.array([[np.nan, 1.0, np.nan, 2.0, 3.0]])
     for room in (0, 1, 2, 3):
         cache = _core.Cache(2000, room)
-        for fit in (None, (3, 0, 0), None, (3, 0, 0)):
+        for fit in (None, (3, 0, 0, LEVENBERG), None, (3, 0, 0, LEVENBERG)):
             error, _, _, fitted, _ = cache.score(
-                LIBRARY.vocabulary, samples(), tokens, lengths, constants, fit=fit, strict=False, threads=1
+                LIBRARY.vocabulary, samples(), tokens, lengths, constants, fit=fit, validity=Validity.VALUES, threads=1
             )
             assert np.isfinite(error).all()
             assert (fitted is None) == (fit is None)
@@ -432,6 +451,8 @@ def test_random_bytes_never_crash_the_core() -> None:
     script = """
         import numpy as np
         from symseed import Dataset, Expression, Library, Population, _core, predict
+        from symseed.scoring import FitMethod, Validity
+        LEVENBERG = FitMethod.LEVENBERG_MARQUARDT
         rng = np.random.default_rng(0)
         library = Library.of(["add", "sin", "pow", "const", 2.0], 2)
         T = len(library)
@@ -448,9 +469,9 @@ def test_random_bytes_never_crash_the_core() -> None:
         units = np.eye(T + 1, 2, dtype=np.int32)
         units = [[], [_core.Dimensional(units, True)], [_core.Dimensional(units, False)]]
         spaces = [_core.Rules(library.vocabulary, [*kinds, *more], **given) for more in units]
-        settings = _core.VarySettings(0.5, 0.5, 3, 3, 1, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+        settings = _core.VarySettings(0.5, 0.5, 3, 3, 1, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0], False)
         completion = _core.Completion(library.vocabulary, samples, 4096, 5, 8)
-        how = dict(strict=False, threads=1)
+        how = dict(validity=Validity.VALUES, threads=1)
         done = {True: 0, False: 0}
         for i in range(20000):
             rules = spaces[i // 15 % 3]
@@ -466,9 +487,9 @@ def test_random_bytes_never_crash_the_core() -> None:
             on_data = (library.vocabulary, samples, *rows)
             calls = [
                 lambda: _core.squared_errors(*on_data, **how),
-                lambda: _core.predictions(*on_data, strict=True, threads=2),
-                lambda: _core.fit_constants(*on_data, iterations=3, restarts=1, seed=i, **how),
-                lambda: _core.Cache(1024, 1).score(*on_data, fit=(2, 0, 0), **how),
+                lambda: _core.predictions(*on_data, validity=Validity.FLAGS, threads=2),
+                lambda: _core.fit_constants(*on_data, method=LEVENBERG, iterations=3, restarts=1, seed=i, **how),
+                lambda: _core.Cache(1024, 1).score(*on_data, fit=(2, 0, 0, LEVENBERG), **how),
                 lambda: _core.linearise(*on_data),
                 lambda: _core.semantics(*on_data),
                 lambda: completion.complete(rules, *rows, np.arange(N, dtype=np.int64)),
@@ -538,7 +559,7 @@ def test_arrays_at_odd_addresses_are_refused(place: int) -> None:
     given = rows()
     given[place] = misaligned(given[place])
     with pytest.raises(TypeError):
-        CORE.predictions(LIBRARY.vocabulary, samples(), *given, strict=True, threads=1)
+        CORE.predictions(LIBRARY.vocabulary, samples(), *given, validity=Validity.FLAGS, threads=1)
     with pytest.raises(TypeError):
         CORE.Samples(misaligned(np.ones((5, 2))), np.ones(5), np.ones(5))
 
@@ -565,7 +586,7 @@ def test_rows_that_change_during_a_call_are_read_as_they_were() -> None:
     function = _core.Function.of_callable(1, bump)
     vocabulary = _core.Vocabulary(kinds, np.zeros(2, dtype=np.int32), np.zeros(2), [function])
     value, failure, _ = CORE.predictions(
-        vocabulary, samples(), own, lengths, np.full((50, 4), np.nan), strict=True, threads=1
+        vocabulary, samples(), own, lengths, np.full((50, 4), np.nan), validity=Validity.FLAGS, threads=1
     )
     assert (own == 60_000).all()
     assert not failure.any()

@@ -42,7 +42,7 @@ library = Library.of(["add", "mul", "sin", "const"], 2)
 ids = list(range(len(library)))
 rows = Population.from_expressions([Expression.parse("x1 + sin(x2 * const)", library)] * 300)
 samples = _core.Samples(np.ones((40, 2)), np.ones(40), np.ones(40))
-vary = _core.VarySettings(0.5, 0.5, 5, 3, 5, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+vary = _core.VarySettings(0.5, 0.5, 5, 3, 5, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0], True)
 bias = np.zeros(len(library))
 
 def rules():
@@ -58,7 +58,7 @@ calls = {
     "sample": lambda: free.sample(50, 1, 2, 3),
     "random trees": lambda: free.random_trees(50, 1, 2, 0, 3, 3),
     "generation": lambda: _core.next_generation(free, *packed, np.ones(300), vary, 1, 2),
-    "values": lambda: _core.predictions(library.vocabulary, samples, *packed, strict=True, threads=4),
+    "values": lambda: _core.predictions(library.vocabulary, samples, *packed, validity=_core.Validity.FLAGS, threads=4),
 }
 for name, call in calls.items():
     call()

@@ -25,8 +25,10 @@ from symseed import (
     fit,
     predict,
 )
+from symseed.scoring import FitMethod, Validity
 
 LIBRARY = Library.of([*OPERATORS, 2.0, "const"], 3)
+every_validity = pytest.mark.parametrize("validity", Validity, ids=lambda value: value.name)
 
 
 def problem(count: int = 1001, rows: int = 400) -> tuple[Population, Dataset]:
@@ -41,7 +43,7 @@ Arrays = list[npt.NDArray[Any]]
 
 
 def answers(
-    population: Population, data: Dataset, *, strict: bool, threads: int, instruction_set: str | None
+    population: Population, data: Dataset, *, validity: Validity, threads: int, instruction_set: str | None
 ) -> Arrays:
     """Return every array that the core computes from a population and a dataset."""
     common: tuple[Any, ...] = (
@@ -51,13 +53,15 @@ def answers(
         population.lengths,
         population.constants,
     )
-    how: dict[str, Any] = {"strict": strict, "threads": threads, "instruction_set": instruction_set}
-    error, failure, position, fitted, _ = _core.Cache(2**20, 4).score(*common, fit=(10, 1, 3), **how)
+    how: dict[str, Any] = {"validity": validity, "threads": threads, "instruction_set": instruction_set}
+    error, failure, position, fitted, _ = _core.Cache(2**20, 4).score(
+        *common, fit=(10, 1, 3, FitMethod.LEVENBERG_MARQUARDT), **how
+    )
     assert fitted is not None
     return [
         *_core.squared_errors(*common, **how),
         *_core.predictions(*common, **how),
-        *_core.fit_constants(*common, iterations=10, restarts=1, seed=3, **how),
+        *_core.fit_constants(*common, method=FitMethod.LEVENBERG_MARQUARDT, iterations=10, restarts=1, seed=3, **how),
         *(error, failure, position, fitted),
         *_core.Cache(2**20, 4).score(*common, fit=None, **how)[:3],
     ]
@@ -69,21 +73,21 @@ def assert_same(found: Arrays, expected: Arrays) -> None:
         assert reference.same_bits(a, b)
 
 
-@pytest.mark.parametrize("strict", [False, True])
-def test_any_number_of_threads_gives_the_same_bits(strict: bool) -> None:
+@every_validity
+def test_any_number_of_threads_gives_the_same_bits(validity: Validity) -> None:
     population, data = problem()
-    expected = answers(population, data, strict=strict, threads=1, instruction_set=None)
+    expected = answers(population, data, validity=validity, threads=1, instruction_set=None)
     assert 100 < (expected[1] == 0).sum() < 400
     for threads in (2, 3, 8, 100):
-        assert_same(answers(population, data, strict=strict, threads=threads, instruction_set=None), expected)
+        assert_same(answers(population, data, validity=validity, threads=threads, instruction_set=None), expected)
 
 
 @pytest.mark.parametrize("name", _core.instruction_sets())
-@pytest.mark.parametrize("strict", [False, True])
-def test_every_instruction_set_gives_the_same_bits(name: str, strict: bool) -> None:
+@every_validity
+def test_every_instruction_set_gives_the_same_bits(name: str, validity: Validity) -> None:
     population, data = problem()
-    expected = answers(population, data, strict=strict, threads=1, instruction_set="portable")
-    assert_same(answers(population, data, strict=strict, threads=2, instruction_set=name), expected)
+    expected = answers(population, data, validity=validity, threads=1, instruction_set="portable")
+    assert_same(answers(population, data, validity=validity, threads=2, instruction_set=name), expected)
 
 
 @pytest.mark.parametrize("name", _core.instruction_sets())
@@ -111,7 +115,7 @@ def test_every_instruction_set_gives_the_same_bits_at_the_edges(name: str, opera
             row,
             np.array([1 + arity], dtype=np.int32),
             np.full(row.shape, np.nan),
-            strict=False,
+            validity=Validity.VALUES,
             threads=1,
             instruction_set=chosen,
         )
@@ -128,8 +132,8 @@ def test_the_first_instruction_set_is_the_default_and_the_last_is_portable() -> 
     assert len(set(names)) == len(names)
     population, data = problem(100, 50)
     assert_same(
-        answers(population, data, strict=False, threads=1, instruction_set=None),
-        answers(population, data, strict=False, threads=1, instruction_set=names[0]),
+        answers(population, data, validity=Validity.VALUES, threads=1, instruction_set=None),
+        answers(population, data, validity=Validity.VALUES, threads=1, instruction_set=names[0]),
     )
 
 

@@ -41,6 +41,7 @@ from symseed.portfolio.track import Track
 from symseed.regressor.prepare import prepare
 from symseed.regressor.settings import Settings
 from symseed.regressor.target import TargetSearch
+from symseed.scoring import Validity
 from symseed.scoring.description import description_lengths
 from symseed.search.budget import Budget
 from symseed.search.evolution import EvolutionSettings
@@ -80,10 +81,10 @@ def parsed(*texts: str) -> Population:
 
 
 @pytest.mark.parametrize("loss", [None, "absolute"])
-@pytest.mark.parametrize("strict", [False, True])
-def test_errors_and_failures_are_the_same(strict: bool, loss: str | None) -> None:
+@pytest.mark.parametrize("validity", Validity, ids=lambda value: value.name)
+def test_errors_and_failures_are_the_same(validity: Validity, loss: str | None) -> None:
     chosen = None if loss is None else Loss.of(loss)
-    core, twin = (evaluate(drawn(), data.with_loss(chosen), strict=strict) for data in (CORE, NUMPY))
+    core, twin = (evaluate(drawn(), data.with_loss(chosen), validity=validity) for data in (CORE, NUMPY))
     np.testing.assert_allclose(twin.error, core.error, rtol=1e-9)
     np.testing.assert_array_equal(twin.failure, core.failure)
     np.testing.assert_array_equal(twin.position, core.position)

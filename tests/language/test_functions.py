@@ -47,6 +47,7 @@ from symseed.methods import METHODS
 from symseed.portfolio.settings import PortfolioSettings
 from symseed.portfolio.track import Track
 from symseed.recovery.checker import Verdict, check
+from symseed.scoring import Validity
 from symseed.scoring.task import Scored
 from symseed.search.budget import Budget, StopReason
 from symseed.space.constraints import PAPER
@@ -251,8 +252,8 @@ def test_formulas_with_own_operators_have_the_values_that_numpy_gives(samples: i
     expected = bump(1.5 * a) + leaky(ratio(a, b)) * np.sin(b)
     np.testing.assert_allclose(expression.evaluate(X[:samples]), expected, rtol=1e-14)
     population = Population.from_expressions([expression])
-    for strict in (False, True):
-        value = predict(population, Dataset.of(X[:samples], b), strict=strict).value[0]
+    for validity in (Validity.VALUES, Validity.FLAGS):
+        value = predict(population, Dataset.of(X[:samples], b), validity=validity).value[0]
         np.testing.assert_array_equal(value, expression.evaluate(X[:samples]))
 
 
@@ -266,7 +267,7 @@ def test_every_instruction_set_gives_the_same_bits() -> None:
             row.tokens,
             row.lengths,
             row.constants,
-            strict=False,
+            validity=Validity.VALUES,
             threads=1,
             instruction_set=name,
         )[0]

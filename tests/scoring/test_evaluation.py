@@ -25,6 +25,7 @@ from symseed import (
     predict,
 )
 from symseed.language.tokens import OPERATORS as TOKENS
+from symseed.scoring import Validity
 
 ULPS = {
     **dict.fromkeys(OPERATORS, 0),
@@ -70,10 +71,12 @@ EDGES = np.array(
     ]
 )
 EDGES = np.concatenate([EDGES, -EDGES])
+of_each_part = pytest.mark.parametrize("validity", [Validity.VALUES, Validity.FLAGS], ids=lambda value: value.name)
+"""What can be seen of each operator alone."""
 
 
 def one_operator(
-    name: str, arguments: list[Floats], *, strict: bool = False, instruction_set: str | None = None
+    name: str, arguments: list[Floats], *, validity: Validity = Validity.VALUES, instruction_set: str | None = None
 ) -> tuple[Floats, int, int]:
     """Apply one native operator to arrays: values, failure, and position of the failure."""
     library = Library.of([name], len(arguments))
@@ -85,32 +88,32 @@ def one_operator(
         row,
         np.array([row.shape[1]], dtype=np.int32),
         np.full(row.shape, np.nan),
-        strict=strict,
+        validity=validity,
         threads=1,
         instruction_set=instruction_set,
     )
     return values[0], int(failure[0]), int(position[0])
 
 
-def assert_each_point_agrees(name: str, points: list[Floats], *, strict: bool) -> None:
+def assert_each_point_agrees(name: str, points: list[Floats], *, validity: Validity) -> None:
     """Compare failures point by point, then the values of all points that did not fail in one go."""
     failures = [
-        reference.failure_at(OPERATORS[name], [a[i : i + 1] for a in points], strict=strict)
+        reference.failure_at(OPERATORS[name], [a[i : i + 1] for a in points], validity=validity)
         for i in range(len(points[0]))
     ]
     for i, expected in enumerate(failures):
-        _, failure, position = one_operator(name, [a[i : i + 1] for a in points], strict=strict)
+        _, failure, position = one_operator(name, [a[i : i + 1] for a in points], validity=validity)
         where = f"{name}({', '.join(repr(float(a[i])) for a in points)})"
         assert (failure, position) == (expected, 0 if expected else -1), f"{where}: {failure}, not {expected!r}"
     fine = np.array([failure is Failure.NONE for failure in failures])
     assert fine.any()
-    assert_values_agree(name, [a[fine] for a in points], strict=strict)
+    assert_values_agree(name, [a[fine] for a in points], validity=validity)
 
 
-def assert_values_agree(name: str, arguments: list[Floats], *, strict: bool = False) -> None:
+def assert_values_agree(name: str, arguments: list[Floats], *, validity: Validity = Validity.VALUES) -> None:
     with np.errstate(all="ignore"):
         expected = OPERATORS[name].value(*arguments)
-    values, failure, _ = one_operator(name, arguments, strict=strict)
+    values, failure, _ = one_operator(name, arguments, validity=validity)
     assert failure == Failure.NONE
     distance = ulps(values, expected)
     worst = int(distance.argmax())
@@ -118,24 +121,24 @@ def assert_values_agree(name: str, arguments: list[Floats], *, strict: bool = Fa
     assert distance[worst] <= ULPS[name], f"{where} is {values[worst]!r}, NumPy says {expected[worst]!r}"
 
 
-@pytest.mark.parametrize("strict", [False, True])
+@of_each_part
 @pytest.mark.parametrize("name", UNARY)
-def test_operators_of_one_argument_agree_with_numpy_at_the_edges(name: str, strict: bool) -> None:
-    assert_each_point_agrees(name, [EDGES], strict=strict)
+def test_operators_of_one_argument_agree_with_numpy_at_the_edges(name: str, validity: Validity) -> None:
+    assert_each_point_agrees(name, [EDGES], validity=validity)
 
 
-@pytest.mark.parametrize("strict", [False, True])
+@of_each_part
 @pytest.mark.parametrize("name", BINARY)
-def test_operators_of_two_arguments_agree_with_numpy_at_the_edges(name: str, strict: bool) -> None:
+def test_operators_of_two_arguments_agree_with_numpy_at_the_edges(name: str, validity: Validity) -> None:
     few = np.array([0.0, -0.0, 1e-310, -1e-300, 1e-154, 1e-20, 0.5, -0.5, 1.0, -1.0, 3.0, 1e20, 1e154, -1e155, 1e300])
-    assert_each_point_agrees(name, list(np.array(list(itertools.product(few, few))).T), strict=strict)
+    assert_each_point_agrees(name, list(np.array(list(itertools.product(few, few))).T), validity=validity)
 
 
-@pytest.mark.parametrize("strict", [False, True])
-def test_powers_agree_with_numpy_at_the_edges(strict: bool) -> None:
+@of_each_part
+def test_powers_agree_with_numpy_at_the_edges(validity: Validity) -> None:
     bases = [0.0, -0.0, 1.0, -1.0, 2.5, -2.5, 0.3, -0.3, 1e-100, -1e-100, 1e100, -1e100, 1e-310]
     exponents = [0.0, -0.0, 1.0, -1.0, 2.0, 3.0, -2.0, -3.0, 0.5, -0.5, 1 / 3, 4.0, -4.0, 101.0, 700.0, -700.0, 1e15]
-    assert_each_point_agrees("pow", list(np.array(list(itertools.product(bases, exponents))).T), strict=strict)
+    assert_each_point_agrees("pow", list(np.array(list(itertools.product(bases, exponents))).T), validity=validity)
 
 
 @pytest.mark.parametrize(
@@ -225,25 +228,25 @@ def random_data(rng: np.random.Generator, count: int, variables: int = 3) -> Dat
     return Dataset.of(X, rng.normal(0.0, 1.0, count), rng.uniform(0.0, 2.0, count))
 
 
-def through_native_operators(expression: Expression, X: Floats, *, strict: bool) -> Result:
+def through_native_operators(expression: Expression, X: Floats, *, validity: Validity) -> Result:
     """Evaluate a row by the twin's walk over the tree, each operator by a native call of its own."""
 
     def call(name: str, arguments: list[Floats]) -> tuple[Floats, int]:
-        return one_operator(name, arguments, strict=strict)[:2]
+        return one_operator(name, arguments, validity=validity)[:2]
 
     return reference.evaluate(expression, X, reference.native_apply(call))
 
 
-@pytest.mark.parametrize("strict", [False, True])
+@of_each_part
 @pytest.mark.parametrize("size", SIZES)
-def test_rows_are_their_operators_put_together(size: int, strict: bool) -> None:
+def test_rows_are_their_operators_put_together(size: int, validity: Validity) -> None:
     """Whole rows have the very bits, failures and positions of single native operators in the twin's order."""
     rng = np.random.default_rng(size)
     data = random_data(rng, size)
     population = random_population(rng, everything(), 60, 30)
-    found = predict(population, data, strict=strict)
+    found = predict(population, data, validity=validity)
     for i, expression in enumerate(population):
-        expected = through_native_operators(expression, data.X, strict=strict)
+        expected = through_native_operators(expression, data.X, validity=validity)
         assert (found.failure[i], found.position[i]) == (expected.failure, expected.position), str(expression)
         assert reference.same_bits(found.value[i], expected.values), str(expression)
     assert 5 <= (found.failure == Failure.NONE).sum() <= 55
@@ -255,24 +258,25 @@ def is_near(a: Result, b: Result, tolerance: float) -> bool:
     return a.failure != Failure.NONE or bool(np.allclose(a.values, b.values, rtol=tolerance, atol=0.0))
 
 
-@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("validity", Validity, ids=lambda value: value.name)
 @pytest.mark.parametrize("size", SIZES)
-def test_rows_agree_with_numpy(size: int, strict: bool) -> None:
+def test_rows_agree_with_numpy(size: int, validity: Validity) -> None:
     """Predictions, errors, failures and positions, of all rows whose answer does not hang on the last digits."""
     rng = np.random.default_rng(1000 + size)
     data = random_data(rng, size)
     population = random_population(rng, everything(), 100, 24)
-    found = predict(population, data, strict=strict)
-    errors = evaluate(population, data, strict=strict)
+    found = predict(population, data, validity=validity)
+    errors = evaluate(population, data, validity=validity)
     has_loss = errors.failure != Failure.LOSS_OVERFLOW  # a prediction may be a number, and its square none
     assert reference.same_bits(found.failure[has_loss], errors.failure[has_loss])
     assert reference.same_bits(found.position[has_loss], errors.position[has_loss])
     assert has_loss.sum() > 90
     compared = 0
     for i, expression in enumerate(population):
-        expected = reference.evaluate(expression, data.X, reference.numpy_apply(strict=strict))
-        shaken = reference.evaluate(expression, data.X, reference.numpy_apply(strict=strict, jitter=1e-14))
-        if not is_near(expected, shaken, 1e-10):
+        expected = reference.evaluate(expression, data.X, reference.numpy_apply(validity=validity))
+        shaken = reference.evaluate(expression, data.X, reference.numpy_apply(validity=validity, jitter=1e-14))
+        unsigned = reference.evaluate(expression, data.X, reference.numpy_apply(validity=validity, plus_zero=True))
+        if not (is_near(expected, shaken, 1e-10) and is_near(expected, unsigned, 1e-10)):
             continue
         compared += 1
         assert is_near(Result(found.value[i], Failure(found.failure[i]), int(found.position[i])), expected, 1e-9), str(
@@ -345,7 +349,7 @@ def test_failures_are_told_apart(text: str, lenient: Failure, strict: Failure) -
     population = Population.from_expressions([Expression.parse(text, library)])
     data = Dataset.of([[-400.0, 1e-200, 1e200]], [0.0])
     assert evaluate(population, data).failure[0] == lenient
-    assert evaluate(population, data, strict=True).failure[0] == strict
+    assert evaluate(population, data, validity=Validity.FLAGS).failure[0] == strict
 
 
 def test_an_error_that_overflows_is_a_failure_without_a_position() -> None:
@@ -369,7 +373,7 @@ def test_samples_are_a_copy_of_their_own() -> None:
         np.array([[0]], dtype=np.uint16),
         np.array([1], dtype=np.int32),
         np.array([[np.nan]]),
-        strict=False,
+        validity=Validity.VALUES,
         threads=1,
     )
     assert values.tolist() == [[0.0, 2.0, 4.0, 6.0, 8.0]]

@@ -27,6 +27,7 @@ from symseed import (
     evaluate,
     fit,
 )
+from symseed.scoring import Validity
 from symseed.scoring.regression import best_scaling
 from symseed.scoring.reward import Metric, reward
 from symseed.scoring.task import Counts, Scored
@@ -181,7 +182,7 @@ def test_strictness_is_handed_on() -> None:
     population = Population.from_expressions([Expression.parse("exp(x1)", library)])
     data = Dataset.of([-800.0, 0.0], [0.0, 1.0])
     assert RegressionTask(library, data).evaluate(population).reward.tolist() == [1.0]
-    strict = RegressionTask(library, data, RegressionSettings(strict=True)).evaluate(population)
+    strict = RegressionTask(library, data, RegressionSettings(validity=Validity.FLAGS)).evaluate(population)
     assert strict.reward.tolist() == [0.0]
     assert strict.failure.tolist() == [Failure.UNDERFLOW]
 
@@ -216,7 +217,7 @@ def test_the_estimate_of_different_rows_is_good_at_every_size(count: int) -> Non
     lengths = np.full(count, 3, dtype=np.int32)
     for _ in range(2):
         *_, computed = cache.score(
-            library.vocabulary, samples, tokens, lengths, constants, fit=None, strict=False, threads=1
+            library.vocabulary, samples, tokens, lengths, constants, fit=None, validity=Validity.VALUES, threads=1
         )
         assert computed.tolist() == [1] * count
         assert cache.counts[2] == pytest.approx(count, rel=0.03, abs=1.0)
@@ -235,7 +236,7 @@ def test_the_cache_keeps_to_its_memory_and_holds_what_fits() -> None:
         lengths = np.full(count, 3, dtype=np.int32)
         for expected in (count, 0):
             error, _, _, _, computed = cache.score(
-                library.vocabulary, samples, tokens, lengths, constants, fit=None, strict=False, threads=1
+                library.vocabulary, samples, tokens, lengths, constants, fit=None, validity=Validity.VALUES, threads=1
             )
             evaluated = np.count_nonzero(computed)
             np.testing.assert_array_equal(error, constants[:, 2] ** 2)
@@ -289,12 +290,13 @@ def test_rows_with_more_constants_than_the_cache_takes_are_scored_anew(
     cached_constants: int, fitting: FitSettings | None
 ) -> None:
     """In a child process: this once read outside an array."""
+    how = None if fitting is None else f"FitSettings({fitting.iterations}, {fitting.restarts})"
     script = f"""
         import numpy as np
         from symseed import Dataset, FitSettings, Library, RegressionSettings, RegressionTask, SearchSpace
         library = Library.of(["add", "mul", "sin", "const"], 1)
         x = np.linspace(0.0, 1.0, 9)
-        settings = RegressionSettings(fit={fitting!r}, cached_constants={cached_constants})
+        settings = RegressionSettings(fit={how}, cached_constants={cached_constants})
         task = RegressionTask(library, Dataset.of(x, np.sin(3.0 * x)), settings)
         population = SearchSpace(library, 4, 20).sample(200, seed=1)
         first, second = task.evaluate(population), task.evaluate(population)

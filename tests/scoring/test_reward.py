@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import reference
 from symseed import Dataset, Expression, Failure, Library, Population, RegressionSettings, RegressionTask, SearchSpace
+from symseed.scoring import Validity
 from symseed.scoring.reward import Metric, reward
 
 LIBRARY = Library.of(["add", "sub", "mul", "div", "sin", "exp", "log", 0.0, 2.0, 0.1, 1e160], 1)
@@ -112,11 +113,13 @@ def test_a_row_that_failed_has_the_reward_of_failures(metric: Metric) -> None:
 @every_metric
 def test_strictness_counts_for_every_metric(metric: Metric) -> None:
     data = Dataset.of([-800.0, 0.0, 0.5], [0.0, 1.0, 2.0])
-    for strict in (False, True):
-        settings = RegressionSettings(metric=metric, strict=strict)
+    for validity in (Validity.VALUES, Validity.FLAGS):
+        settings = RegressionSettings(metric=metric, validity=validity)
         scored = RegressionTask(LIBRARY, data, settings).evaluate(rows("exp(x1)"))
-        assert scored.failure.tolist() == [Failure.UNDERFLOW if strict else Failure.NONE]
-        assert (scored.reward[0] == reward(metric, np.array([np.nan]), data.deviation)[0]) == strict
+        assert scored.failure.tolist() == [Failure.UNDERFLOW if validity is Validity.FLAGS else Failure.NONE]
+        assert (scored.reward[0] == reward(metric, np.array([np.nan]), data.deviation)[0]) == (
+            validity is Validity.FLAGS
+        )
 
 
 @settings(max_examples=100, deadline=None)
@@ -177,11 +180,11 @@ def test_a_row_that_fails_on_the_test_data_does_not_solve_the_task(metric: Metri
 @every_metric
 def test_strictness_counts_on_the_test_data_too(metric: Metric) -> None:
     data, test = Dataset.of([0.0, 1.0], [1.0, math.e]), Dataset.of([-800.0, 0.0], [0.0, 1.0])
-    for strict in (False, True):
-        settings = RegressionSettings(metric=metric, strict=strict)
+    for validity in (Validity.VALUES, Validity.FLAGS):
+        settings = RegressionSettings(metric=metric, validity=validity)
         scored = RegressionTask(LIBRARY, data, settings, test=test).evaluate(rows("exp(x1)"))
         assert scored.failure.tolist() == [Failure.NONE]
-        assert scored.solved.tolist() == [not strict]
+        assert scored.solved.tolist() == [validity is Validity.VALUES]
 
 
 @pytest.mark.parametrize("threshold", [0.0, 1e-12, 0.5])

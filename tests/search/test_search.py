@@ -36,8 +36,9 @@ from symseed.completion.completer import Completer, CompletionCounts, Completion
 from symseed.scoring.task import Counts, FunctionTask, Scored, Task
 from symseed.search.budget import Budget, StopReason
 from symseed.search.evolution import EvolutionSettings
+from symseed.search.ledger import Step
 from symseed.search.policy import Lesson, LSTMPolicy, PolicySettings
-from symseed.search.search import Search, SearchResult, SearchSettings, Seeds, Step, run
+from symseed.search.search import Search, SearchResult, SearchSettings, Seeds, run
 from symseed.search.training import (
     CrossEntropyTrainer,
     Memory,
@@ -55,6 +56,7 @@ SMALL = SearchSettings(batch=50, evolution=EvolutionSettings(4))
 """A round of some 200 expressions."""
 FROZEN = EvolutionSettings(2, VariationSettings(crossover=0.0, mutation=0.0))
 """Evolution that selects and changes nothing, so that where its rows come from can be seen."""
+WHOLE = dataclasses.replace(SMALL, whole_rounds=True)
 every_seeds = pytest.mark.parametrize("seeds", Seeds, ids=lambda seeds: seeds.name)
 
 
@@ -476,6 +478,43 @@ def test_random_trees_have_the_heights_that_were_asked_for(heights: tuple[int, i
     assert (min(found), max(found)) == heights
 
 
+def test_whole_rounds_end_with_the_best_reward_of_the_round_that_has_the_solution() -> None:
+    early, late = (run(SPACE, easy(), settings, seed=3) for settings in (SMALL, WHOLE))
+    assert early.is_solved
+    assert late.is_solved
+    assert len(early.history) == len(late.history)
+    assert early.history[-1].charged < late.history[-1].charged
+    assert late.reward >= early.reward
+    full = np.diff([0, *(step.charged for step in late.history)])
+    assert full.min() > 50 + 4 * 50 * 0.5  # samples, and of each generation about three quarters
+
+
+def test_whole_rounds_use_up_the_round_in_which_the_budget_ends() -> None:
+    early, late = (run(SPACE, nguyen7(), settings, budget=Budget(60)) for settings in (SMALL, WHOLE))
+    assert early.history[-1].charged < 120
+    assert late.history[-1].charged > 150
+    assert (len(early.history), len(late.history)) == (1, 1)
+    assert early.reason is late.reason is StopReason.EXPRESSIONS
+
+
+def test_whole_rounds_answer_with_the_best_reward_even_beside_a_solution() -> None:
+    """Of two rows that reach the threshold on the data, the test data refuse the better one."""
+    task = FunctionTask(KOZA, lambda expression: 2.0 if len(expression) > 20 else 1.0 if len(expression) > 10 else 0.0)
+
+    class Picky:
+        """Solved by the second best reward only."""
+
+        counts = task.counts
+
+        def evaluate(self, population: Population) -> Scored:
+            scored = task.evaluate(population)
+            return dataclasses.replace(scored, solved=scored.reward == 1.0)
+
+    early, late = (run(SPACE, Picky(), settings, budget=Budget(60)) for settings in (SMALL, WHOLE))
+    assert (early.is_solved, early.reward) == (True, 1.0)
+    assert (late.is_solved, late.reward) == (False, 2.0)
+
+
 @pytest.mark.parametrize("has_policy", [True, False])
 def test_evolution_goes_on_where_it_was(has_policy: bool) -> None:
     settings = SearchSettings(batch=100, evolution=FROZEN, seeds=Seeds.CONTINUE)
@@ -780,6 +819,7 @@ def test_completion_needs_a_task_with_data() -> None:
         ({"policy": None, "seeds": Seeds.QUEUE}, "`seeds` is QUEUE, which needs a policy"),
         ({"evolution": None, "seeds": Seeds.RANDOM}, "`seeds` is RANDOM, but there is no evolution to seed"),
         ({"heights": (0, 2)}, r"`heights` must be two numbers from 1 to 16, the least first, but is \(0, 2\)"),
+        ({"heights": (1, 2, 3)}, r"`heights` must be two numbers from 1 to 16"),
         ({"heights": (3, 2)}, r"`heights` must be two numbers from 1 to 16, the least first, but is \(3, 2\)"),
         ({"trains_on_samples": False, "trains_on_elite": False}, "must be trained on its samples, on evolution's best"),
         ({"trains_on_samples": False, "evolution": None}, "must be trained on its samples, on evolution's best"),

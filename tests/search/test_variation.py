@@ -510,6 +510,28 @@ def test_a_crossed_child_that_may_not_be_is_a_copy_of_its_own_parent() -> None:
         assert pairs(held, i) == pairs(children if verdict[i] else population, i)
 
 
+def test_a_crossed_child_that_may_not_be_is_a_random_one_of_both_parents_if_that_is_asked_for() -> None:
+    population = parents(800)
+    children = crossover(FREE, population, seed=9)
+    narrow = SearchSpace(LIBRARY, 1, 200, constraints=(Repeat(("sin", "x2"), 2),))
+    held = crossover(narrow, population, VariationSettings(any_parent=True), seed=9)
+    verdict = narrow.violations(children) == -1
+    swapped = collections.Counter[tuple[int, bool]]()
+    for i in range(0, 800, 2):
+        own = [pairs(population, i), pairs(population, i + 1)]
+        got = [pairs(held, i), pairs(held, i + 1)]
+        assert all(got[k] == pairs(children, i + k) for k in (0, 1) if verdict[i + k])
+        undone = [k for k in (0, 1) if not verdict[i + k]]
+        if undone and own[0] != own[1]:
+            others = [own[1 - k] for k in undone]
+            assert [got[k] for k in undone] in ([own[k] for k in undone], others)  # never one parent twice
+            swapped[len(undone), [got[k] for k in undone] == others] += 1
+    for count in (1, 2):
+        total = swapped[count, True] + swapped[count, False]
+        assert total > 30
+        assert abs(swapped[count, True] - total / 2) < 4.0 * (total / 4) ** 0.5
+
+
 @pytest.mark.parametrize("operation", OPERATIONS, ids=["crossover", *(m.name for m in Mutation), "generation"])
 def test_retries_raise_the_share_of_new_rows(
     operation: Callable[[SearchSpace, Population, VariationSettings], Population],

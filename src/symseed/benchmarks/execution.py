@@ -10,10 +10,11 @@ from symseed.benchmarks import judging
 from symseed.benchmarks.store import RunKey, RunRecord
 from symseed.data import Dataset
 from symseed.language import Expression, Library
+from symseed.language.row import Row
 from symseed.methods import Method
 from symseed.portfolio import Turn
 from symseed.recovery.checker import Checker
-from symseed.scoring import RegressionSettings, RegressionTask
+from symseed.scoring import RegressionTask
 from symseed.search import Budget, Step, StopReason, search
 
 
@@ -81,6 +82,9 @@ def solve(method: Method, library: Library, train: Dataset, *, test: Dataset, se
     if method.portfolio is not None:
         solution = portfolio.run(library, train, method.portfolio, seed=seed, budget=budget)
         return Found(solution.best.expression, solution.history[-1], solution.reason)
-    task = RegressionTask(library, train, RegressionSettings(), test=test)
-    result = search.run(method.space(library), task, method.settings, seed=seed, budget=budget)
-    return Found(result.best, result.history[-1], result.reason)
+    space = method.space(library)
+    task = RegressionTask(space.library, train, method.scoring, test=test)
+    result = search.run(space, task, method.settings, seed=seed, budget=budget)
+    # Over the problem's own tokens: what a protected operator stands for must be right without its protection.
+    best = Expression(library, Row(result.best.ids, result.best.constants))
+    return Found(best, result.history[-1], result.reason)

@@ -20,6 +20,8 @@ from symseed.language.population import Constants, Lengths, Population
 Failures: TypeAlias = npt.NDArray[np.uint8]
 Positions: TypeAlias = npt.NDArray[np.int32]
 Failure = _core.Failure
+Validity = _core.Validity
+FitMethod = _core.FitMethod
 
 
 # --- Answers ---------------------------------------------------------------------------------------------------------
@@ -82,6 +84,7 @@ class FitSteps(NamedTuple):
     iterations: int
     restarts: int
     seed: int
+    method: FitMethod = FitMethod.LEVENBERG_MARQUARDT
 
 
 class Scorer(Protocol):
@@ -98,8 +101,8 @@ class Scorer(Protocol):
 class Fits(Protocol):
     """What the simplification and the description of formulas ask of samples; see `Backend`."""
 
-    def errors(self, population: Population, *, strict: bool = False, threads: int = 1) -> Errors:
-        """Return the weighted sum of losses of each row; `strict` makes underflow a failure too."""
+    def errors(self, population: Population, *, validity: Validity = Validity.VALUES, threads: int = 1) -> Errors:
+        """Return the weighted sum of losses of each row; `validity` says what a row must be to have one."""
 
     def fit(
         self,
@@ -108,10 +111,11 @@ class Fits(Protocol):
         iterations: int,
         restarts: int = 0,
         seed: int = 0,
-        strict: bool = False,
+        method: FitMethod = FitMethod.LEVENBERG_MARQUARDT,
+        validity: Validity = Validity.VALUES,
         threads: int = 1,
     ) -> tuple[Population, Errors]:
-        """Fit the constants of each row from the values they have; no row gets a larger error than it had."""
+        """Fit the constants of each row; by Levenberg-Marquardt, no row gets a larger error than it had."""
 
     def linearise(self, population: Population, *, by_loss: bool = False) -> Linearisation:
         """Return the linearisation of one row in its constants; the population holds no other row.
@@ -137,7 +141,7 @@ class Backend(Fits, Protocol):
     `Expression.evaluate` computes one formula on a table that belongs to no dataset.
     """
 
-    def predict(self, population: Population, *, strict: bool = False, threads: int = 1) -> Predictions:
+    def predict(self, population: Population, *, validity: Validity = Validity.VALUES, threads: int = 1) -> Predictions:
         """Return the value of each row at each sample."""
 
     def scorer(
@@ -146,7 +150,7 @@ class Backend(Fits, Protocol):
         cache_bytes: int,
         cached_constants: int,
         fit: FitSteps | None = None,
-        strict: bool = False,
+        validity: Validity = Validity.VALUES,
         threads: int = 1,
     ) -> Scorer:
         """Return a scorer with a cache of limited bytes, for rows of a limited number of constants."""
@@ -164,15 +168,15 @@ class CoreBackend:
     samples: _core.Samples
     loss: Loss | None = None
 
-    def errors(self, population: Population, *, strict: bool = False, threads: int = 1) -> Errors:
+    def errors(self, population: Population, *, validity: Validity = Validity.VALUES, threads: int = 1) -> Errors:
         """See `Backend.errors`."""
         return Errors(
-            *_core.squared_errors(*self._arrays(population), strict=strict, threads=threads, loss=self._native_loss)
+            *_core.squared_errors(*self._arrays(population), validity=validity, threads=threads, loss=self._native_loss)
         )
 
-    def predict(self, population: Population, *, strict: bool = False, threads: int = 1) -> Predictions:
+    def predict(self, population: Population, *, validity: Validity = Validity.VALUES, threads: int = 1) -> Predictions:
         """See `Backend.predict`."""
-        return Predictions(*_core.predictions(*self._arrays(population), strict=strict, threads=threads))
+        return Predictions(*_core.predictions(*self._arrays(population), validity=validity, threads=threads))
 
     def fit(
         self,
@@ -181,16 +185,18 @@ class CoreBackend:
         iterations: int,
         restarts: int = 0,
         seed: int = 0,
-        strict: bool = False,
+        method: FitMethod = FitMethod.LEVENBERG_MARQUARDT,
+        validity: Validity = Validity.VALUES,
         threads: int = 1,
     ) -> tuple[Population, Errors]:
         """See `Backend.fit`."""
         constants, error, failure, position = _core.fit_constants(
             *self._arrays(population),
+            method=method,
             iterations=iterations,
             restarts=restarts,
             seed=seed,
-            strict=strict,
+            validity=validity,
             threads=threads,
             loss=self._native_loss,
         )
@@ -211,11 +217,11 @@ class CoreBackend:
         cache_bytes: int,
         cached_constants: int,
         fit: FitSteps | None = None,
-        strict: bool = False,
+        validity: Validity = Validity.VALUES,
         threads: int = 1,
     ) -> Scorer:
         """See `Backend.scorer`."""
-        return _CoreScorer(self, _core.Cache(cache_bytes, cached_constants), fit, strict, threads)
+        return _CoreScorer(self, _core.Cache(cache_bytes, cached_constants), fit, validity, threads)
 
     def _arrays(self, population: Population) -> _Arrays:
         """The first arguments of every function of the core."""
@@ -234,7 +240,7 @@ class _CoreScorer:
     backend: CoreBackend
     cache: _core.Cache
     fit: FitSteps | None
-    strict: bool
+    validity: Validity
     threads: int
 
     @property
@@ -247,7 +253,7 @@ class _CoreScorer:
         error, failure, position, constants, computed = self.cache.score(
             *self.backend._arrays(population),
             fit=self.fit,
-            strict=self.strict,
+            validity=self.validity,
             threads=self.threads,
             loss=self.backend._native_loss,
         )

@@ -189,7 +189,7 @@ class Expression:
             np.array([self.ids], dtype=np.uint16),
             np.array([len(self)], dtype=np.int32),
             np.array([self.constants]),
-            strict=False,
+            validity=_core.Validity.VALUES,
             threads=1,
         )
         if not failure[0] or len(table) == 1:

@@ -92,6 +92,11 @@ class Settings:
         """
         check_rule(self.model_selection)
         method = methods.get(checked(self.method, "method", str, "the name of a method"))
+        if not method.is_for_fits:
+            raise SettingsError(
+                f"`{method.name}` scores formulas by rules of other programs, to repeat their runs with `symseed bench "
+                "run`. A fit needs another method, such as `nggp` or `default`."
+            )
         tokens = self._operators()
         settings = self._searches(method)
         longest = max(track.max_length for track in settings.tracks)

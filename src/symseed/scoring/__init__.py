@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symseed.data.backend import Errors, Failure, Predictions
+from symseed.data.backend import Errors, Failure, FitMethod, Predictions, Validity
 from symseed.scoring.contrast import Contrast, largest_contrast
 from symseed.scoring.description import description_lengths, evidence, shortest
 from symseed.scoring.evaluation import evaluate, fit, fit_to_convergence, predict
@@ -19,6 +19,7 @@ __all__ = [
     "Counts",
     "Errors",
     "Failure",
+    "FitMethod",
     "FitSettings",
     "FoldLoss",
     "FunctionTask",
@@ -30,6 +31,7 @@ __all__ = [
     "Scored",
     "Task",
     "Uncertainty",
+    "Validity",
     "best_scaling",
     "cross_validated",
     "description_lengths",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from symseed.arrays import Floats
-from symseed.data.backend import Errors, Failure, Linearisation, Semantics
+from symseed.data.backend import Errors, Failure, FitMethod, Linearisation, Semantics, Validity
 from symseed.data.chunks import Chunk, Chunks, Facts
 from symseed.data.dataset import ROUNDING, Dataset, largest_constant
 from symseed.data.losses import Ruler
@@ -82,9 +82,9 @@ class AllSamples:
 
     # --- As a backend ------------------------------------------------------------------------------------------------
 
-    def errors(self, population: Population, *, strict: bool = False, threads: int = 1) -> Errors:
+    def errors(self, population: Population, *, validity: Validity = Validity.VALUES, threads: int = 1) -> Errors:
         """See `Fits.errors`."""
-        assert (strict, threads) == (False, 1), "chunks have threads of their own"
+        assert (validity, threads) == (Validity.VALUES, 1), "chunks have threads of their own"
         return _errors([step.error for step in self._steps(list(population))])
 
     def linearise(self, population: Population, *, by_loss: bool = False) -> Linearisation:
@@ -104,11 +104,13 @@ class AllSamples:
         iterations: int,
         restarts: int = 0,
         seed: int = 0,
-        strict: bool = False,
+        method: FitMethod = FitMethod.LEVENBERG_MARQUARDT,
+        validity: Validity = Validity.VALUES,
         threads: int = 1,
     ) -> tuple[Population, Errors]:
         """See `Fits.fit`."""
-        assert (restarts, seed, strict, threads) == (0, 0, False, 1), "chunks have threads of their own"
+        assert (restarts, seed, threads) == (0, 0, 1), "chunks have threads of their own"
+        assert (method, validity) == (FitMethod.LEVENBERG_MARQUARDT, Validity.VALUES), "a search alone has others"
         rows = self.fitted(list(population), iterations=iterations)
         fitted = Population.of_rows(population.library, [one.row for one in rows])
         return fitted, _errors([step.error for step in self._steps(rows)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from symseed.data.backend import Errors, Predictions
+from symseed.data.backend import Errors, Predictions, Validity
 from symseed.data.dataset import Dataset, Measured
 from symseed.errors import DataError, check_between
 from symseed.language.library import Library
@@ -15,20 +15,24 @@ _LEAST_GAIN = 1e-7
 """Share of the error that a fit must remove for another fit to follow: chosen by hand."""
 
 
-def evaluate(population: Population, dataset: Measured, *, strict: bool = False, threads: int = 1) -> Errors:
+def evaluate(
+    population: Population, dataset: Measured, *, validity: Validity = Validity.VALUES, threads: int = 1
+) -> Errors:
     """Score each row by its weighted sum of squared errors, or of the dataset's own losses.
 
-    A row fails at the first value of a token at a sample that is not finite. `strict` is the rule of the authors'
-    released code: any IEEE flag except "inexact" is a failure, underflow included.
+    A row fails at the first value of a token at a sample that is not finite. `validity` may ask for more, as the
+    authors' released code does, or for less: see `Validity`.
     """
     check_columns(population.library, dataset)
-    return dataset.backend.errors(population, strict=strict, threads=check_threads(threads))
+    return dataset.backend.errors(population, validity=validity, threads=check_threads(threads))
 
 
-def predict(population: Population, dataset: Dataset, *, strict: bool = False, threads: int = 1) -> Predictions:
+def predict(
+    population: Population, dataset: Dataset, *, validity: Validity = Validity.VALUES, threads: int = 1
+) -> Predictions:
     """Return the value of each row at each sample; this needs memory for N * M float64."""
     check_columns(population.library, dataset)
-    return dataset.backend.predict(population, strict=strict, threads=check_threads(threads))
+    return dataset.backend.predict(population, validity=validity, threads=check_threads(threads))
 
 
 def fit(
@@ -37,12 +41,12 @@ def fit(
     settings: FitSettings | None = None,
     *,
     seed: int = 0,
-    strict: bool = False,
+    validity: Validity = Validity.VALUES,
     threads: int = 1,
 ) -> tuple[Population, Errors]:
     """Fit the constants of each row; return the rows with their new constants, and their errors.
 
-    No row gets a larger error than it had. `seed` is used for restarts only.
+    By Levenberg-Marquardt, no row gets a larger error than it had. `seed` is used for restarts only.
     """
     chosen = settings or FitSettings()
     check_columns(population.library, dataset)
@@ -51,7 +55,8 @@ def fit(
         iterations=chosen.iterations,
         restarts=chosen.restarts,
         seed=seed,
-        strict=strict,
+        method=chosen.method,
+        validity=validity,
         threads=check_threads(threads),
     )
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from symseed import arithmetic
 from symseed.arrays import Floats
-from symseed.data.backend import FitSteps
+from symseed.data.backend import FitSteps, Validity
 from symseed.data.dataset import Dataset
 from symseed.errors import SettingsError, check_at_least, check_between
 from symseed.language.library import Library
@@ -32,8 +32,9 @@ class RegressionSettings:
     solved_nmse: float = 1e-12
     """NMSE, on the data and on the test data, below which a row solves the task; 0: no row does."""
 
-    strict: bool = False
-    """Whether any IEEE flag, underflow included, makes an expression fail, as in the authors' released code."""
+    validity: Validity = Validity.VALUES
+    """What an expression must be to have a score: by default, each part of it has finite values. Two versions of the
+    authors' code ask for more (`FLAGS`) and for less (`ANSWER`)."""
 
     threads: int = 1
     """Number of threads that score. The answer does not depend on it."""
@@ -84,8 +85,8 @@ class RegressionTask:
         self._scorer = dataset.backend.scorer(
             cache_bytes=chosen.cache_bytes,
             cached_constants=chosen.cached_constants if library.has_constants else 0,
-            fit=None if fit is None else FitSteps(fit.iterations, fit.restarts, chosen.fit_seed),
-            strict=chosen.strict,
+            fit=None if fit is None else FitSteps(fit.iterations, fit.restarts, chosen.fit_seed, fit.method),
+            validity=chosen.validity,
             threads=chosen.threads,
         )
 
@@ -116,7 +117,7 @@ class RegressionTask:
                 tested = _after_scaling(population.take(rows), self.test, self.settings)
             else:
                 tested = self.test.mean_squares(
-                    evaluate(population.take(rows), self.test, strict=self.settings.strict).error
+                    evaluate(population.take(rows), self.test, validity=self.settings.validity).error
                 )
             solved[rows] = tested < self._threshold(self.test)
         return solved
@@ -126,14 +127,14 @@ class RegressionTask:
 
 
 def best_scaling(
-    population: Population, dataset: Dataset, *, strict: bool = False, threads: int = 1
+    population: Population, dataset: Dataset, *, validity: Validity = Validity.VALUES, threads: int = 1
 ) -> tuple[Floats, Floats, Floats]:
     """Return offset a, factor b and mean squared error of the best a + b * prediction of each row, (N,) each.
 
     They are not finite if a row fails or its squares overflow.
     """
     weights = dataset.weights / dataset.total_weight
-    value = predict(population, dataset, strict=strict, threads=threads).value
+    value = predict(population, dataset, validity=validity, threads=threads).value
     level = arithmetic.dot(dataset.y, weights)
     target = dataset.y - level
     with np.errstate(over="ignore", invalid="ignore"):
@@ -148,4 +149,4 @@ def best_scaling(
 
 
 def _after_scaling(population: Population, dataset: Dataset, settings: RegressionSettings) -> Floats:
-    return best_scaling(population, dataset, strict=settings.strict, threads=settings.threads)[2]
+    return best_scaling(population, dataset, validity=settings.validity, threads=settings.threads)[2]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from symseed.search.budget import Budget, Clock, StopReason, Timer
 from symseed.search.evolution import EvolutionSettings
 from symseed.search.learning import Batch, HasEntropy, Learning, Part
+from symseed.search.ledger import Snapshot, Step
 from symseed.search.lineage import Ancestor, Change, Lineage
 from symseed.search.policy import Learnt, Lesson, LSTMPolicy, Policy, PolicyFactory, PolicySettings, StatefulPolicy
-from symseed.search.search import Search, SearchResult, SearchSettings, Seeds, Snapshot, Step, run
+from symseed.search.search import Search, SearchResult, SearchSettings, Seeds, run
 from symseed.search.streams import Stream, derived
 from symseed.search.training import (
     CrossEntropyTrainer,

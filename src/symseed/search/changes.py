@@ -183,7 +183,7 @@ def _converted(value: Any, hint: Any, name: str) -> Any:
             if found:
                 return found[0]
         elif typing.get_origin(kind) is tuple and isinstance(value, (list, tuple)):
-            return tuple(_converted(part, float, name) for part in value)
+            return tuple(_converted(part, typing.get_args(kind)[0], name) for part in value)
         elif isinstance(value, bool):
             if kind is bool:
                 return value

@@ -18,10 +18,11 @@ from symseed.completion.completer import Completer, CompletionCounts, Completion
 from symseed.errors import SettingsError
 from symseed.language.expression import Expression
 from symseed.scoring.task import HasDataset, Scored, Task
-from symseed.search.budget import Budget, StopReason, Timer
+from symseed.search.budget import Budget, StopReason
 from symseed.search.elite import Elite
 from symseed.search.evolution import EvolutionSettings, evolve
-from symseed.search.learning import Learner, Learning, Part
+from symseed.search.learning import Learner, Part
+from symseed.search.ledger import Ledger, Snapshot, Step
 from symseed.search.policy import (
     DataPolicyFactory,
     Learnt,
@@ -31,7 +32,7 @@ from symseed.search.policy import (
     StatefulPolicy,
 )
 from symseed.search.streams import SearchSeeds
-from symseed.search.training import Memory, OffPolicy, QueueTrainer, Trainer, corrected, first_memory
+from symseed.search.training import OffPolicy, QueueTrainer, Trainer, corrected, first_memory
 from symseed.space.space import SearchSpace
 
 
@@ -84,6 +85,10 @@ class SearchSettings:
     completion: CompletionSettings | None = None
     """Settings of semantic completion; None: no completion, as in the paper."""
 
+    whole_rounds: bool = False
+    """Whether a solution and the end of the budget are noticed at the end of a round only, as in the authors' released
+    code. The answer is then the row of the best reward, which must be a solution itself to count as one."""
+
     off_policy: OffPolicy = OffPolicy.NONE
     """Weight of training rows that evolution made and the policy did not sample."""
 
@@ -93,7 +98,7 @@ class SearchSettings:
             raise SettingsError(
                 f"`batch` must be at least 2 and `elite` at least 1, but they are {self.batch} and {self.elite}."
             )
-        if not 1 <= self.heights[0] <= self.heights[1] <= 16:
+        if len(self.heights) != 2 or not 1 <= self.heights[0] <= self.heights[1] <= 16:
             raise SettingsError(f"`heights` must be two numbers from 1 to 16, the least first, but is {self.heights}.")
         if self.policy is None and self.evolution is None:
             raise SettingsError("A search needs a policy, evolution or both, but both are None.")
@@ -103,37 +108,6 @@ class SearchSettings:
             raise SettingsError(f"`seeds` is {self.seeds.name}, which needs a policy. Use RANDOM or CONTINUE.")
         if not self.trains_on_samples and not (self.trains_on_elite and self.evolution is not None):
             raise SettingsError("The policy must be trained on its samples, on evolution's best, or on both.")
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """The search after one round."""
-
-    index: int
-    best: Expression
-    reward: float
-    charged: int
-    evaluated: int
-    unique: int
-    completion: CompletionCounts
-    """Counts of completion; all 0 without completion."""
-    seconds: float
-    learning: Learning
-    """Statistics of the round."""
-    found_by: Part | None
-    """Part that found `best` in this round; None if the best is that of an earlier round."""
-    reason: StopReason | None
-    """Reason why the search ends here; None if it continues."""
-
-    @property
-    def sampled(self) -> float:
-        """Mean reward of the policy's samples; without a policy, of evolution's seeds."""
-        return np.nan if self.learning.sampled is None else self.learning.sampled.mean
-
-    @property
-    def evolved(self) -> float:
-        """Mean reward of the last generation; without evolution, equal to `sampled`."""
-        return self.sampled if self.learning.evolved is None else self.learning.evolved.mean
 
 
 Callback: TypeAlias = Callable[[Step], object]
@@ -184,28 +158,6 @@ def run(
     return SearchResult(last.best, last.reward, last.reason, history, seed, chosen, limit)
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """A search between two rounds: all that the next round depends on.
-
-    Caches are not part of it: a search resumed from a snapshot has a new cache of rewards and a new completion table.
-    """
-
-    rounds: int
-    policy: Learnt | None
-    """The policy's learnt values; None without a policy."""
-    memory: Memory
-    best: Scored
-    charged: int
-    evaluated: int
-    unique: int
-    completion: CompletionCounts
-    seconds: float
-    elite: Scored | None
-    queue: Scored | None
-    last: Scored | None
-
-
 class Search:
     """A search under way: iterate over its steps, of which the last has a reason."""
 
@@ -235,7 +187,7 @@ class Search:
         if policy is None and settings.policy is not None:
             policy = _built(settings.policy, space, task, seed=self._streams.policy)
         self._policy, self._callback = policy, callback
-        self._ledger = _Ledger(task, budget, watch, begin)
+        self._ledger = Ledger(task, budget, watch, begin, ends_late=settings.whole_rounds)
         self._completer = _completer(space, task, settings, begin)
         self._seeder = _Seeder(space, task, settings, self._streams.seeds, begin)
         self._elite = Elite(settings.elite)
@@ -255,6 +207,7 @@ class Search:
             try:
                 self._ledger.begin(self._rounds)
                 self._round(self._rounds)
+                self._ledger.close()
             except KeyboardInterrupt:
                 self._ledger.interrupt()
             self._rounds += 1
@@ -433,7 +386,7 @@ class _Completed:
     def takes_generations(self) -> bool:
         return self._completer.settings.generations
 
-    def add(self, scored: Scored, ledger: _Ledger) -> None:
+    def add(self, scored: Scored, ledger: Ledger) -> None:
         if ledger.is_over:
             return
         rows = np.flatnonzero(scored.computed & (scored.failure == 0))
@@ -441,83 +394,3 @@ class _Completed:
         if len(completed):
             ledger.learner.complete(completed, parents)
             ledger.note(self._task.evaluate(completed), Part.COMPLETION, charged=len(completed))
-
-
-class _Ledger:
-    """Charges the budget, keeps the best row, and decides when the search ends."""
-
-    def __init__(
-        self, task: Task, budget: Budget, watch: Callable[[Scored, Part], None] | None, begin: Snapshot | None
-    ) -> None:
-        self._task, self._watch = task, watch
-        self._timer = Timer(budget, before=0.0 if begin is None else begin.seconds)
-        self._evaluated = (0 if begin is None else begin.evaluated) - task.counts.evaluated
-        self._unique = (0 if begin is None else begin.unique) - task.counts.unique
-        self._charged = 0 if begin is None else begin.charged
-        self._best: Scored | None = None if begin is None else begin.best
-        self._reward = -np.inf if self._best is None else float(self._best.reward[0])
-        self.reason: StopReason | None = None
-        self._index = 0
-        self._found_by: Part | None = None
-        self.learner = Learner()
-
-    @property
-    def is_over(self) -> bool:
-        return self.reason is not None
-
-    @property
-    def best(self) -> Scored:
-        assert self._best is not None, "a step has scored something"
-        return self._best
-
-    def begin(self, index: int) -> None:
-        self._index = index
-        self._found_by = None
-        self.learner.begin(index)
-
-    def note(self, scored: Scored, part: Part, *, charged: int) -> None:
-        """Record rows that a part of the search made."""
-        self._charged += charged
-        if self._watch is not None:
-            self._watch(scored, part)
-        row = int(scored.reward.argmax())
-        if scored.reward[row] > self._reward or self._best is None:
-            self._take(scored, row, part)
-        if np.count_nonzero(scored.solved):
-            # The shortest solution counts, and among equally short ones the best.
-            solved = np.flatnonzero(scored.solved)
-            order = np.lexsort((-scored.reward[solved], scored.population.lengths[solved]))
-            self._take(scored, int(solved[order[0]]), part)
-            self.reason = StopReason.SOLVED
-        else:
-            self.reason = self._timer.spent(self._charged)
-
-    def _take(self, scored: Scored, row: int, part: Part) -> None:
-        self._best = scored.take(np.array([row]))
-        self._reward = float(scored.reward[row])
-        self._found_by = part
-
-    def interrupt(self) -> None:
-        if self._best is None:
-            raise KeyboardInterrupt
-        self.end(StopReason.INTERRUPTED)
-
-    def end(self, reason: StopReason) -> None:
-        """End the search, unless it has ended already."""
-        self.reason = self.reason or reason
-
-    def step(self, completion: CompletionCounts) -> Step:
-        now = self._task.counts
-        return Step(
-            index=self._index,
-            best=self.best.population[0],
-            reward=self._reward,
-            charged=self._charged,
-            evaluated=self._evaluated + now.evaluated,
-            unique=self._unique + now.unique,
-            completion=completion,
-            seconds=self._timer.elapsed,
-            learning=self.learner.learning,
-            found_by=self._found_by,
-            reason=self.reason,
-        )

@@ -46,6 +46,10 @@ class VariationSettings:
     weights: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0, 0.0, 0.0)
     """Relative probabilities of the mutations, in the order of `Mutation`. The paper has the first four, equally."""
 
+    any_parent: bool = False
+    """Whether a child of a crossover that breaks a rule becomes a random one of its two parents, as in the authors'
+    released code; by default, it becomes the parent that it has its root from."""
+
     def __post_init__(self) -> None:
         """Refuse values out of range."""
         check_between("crossover", self.crossover, 0, 1)
@@ -66,7 +70,13 @@ class VariationSettings:
     def native(self) -> _core.VarySettings:
         """The settings as the core reads them."""
         return _core.VarySettings(
-            self.crossover, self.mutation, self.tournament, self.new_depth, self.retries, list(self.weights)
+            self.crossover,
+            self.mutation,
+            self.tournament,
+            self.new_depth,
+            self.retries,
+            list(self.weights),
+            self.any_parent,
         )
 
 
