@@ -64,8 +64,8 @@ MOST_METHODS, MOST_ATTRIBUTES, MOST_LINES, MOST_IMPORTS = 15, 12, 60, 12
 """Of a class (properties and special methods aside), of an object, of a function without its docstring, of a module."""
 LARGE_CLASSES = {"SymbolicRegressor"}
 """scikit-learn's interface is one class."""
-KNOWS_MUCH = {"symseed", "symseed.methods", "symseed.cli.searching", "symseed.cli.results"}
-"""What puts parts together: the package's names, the table of methods, the command line."""
+KNOWS_MUCH = {"symseed", "symseed.search.search", "symseed.cli.searching", "symseed.cli.results"}
+"""What puts parts together: the package's names, the rounds of a search, the command line."""
 
 
 def imported(source: Path) -> set[str]:
