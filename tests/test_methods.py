@@ -17,6 +17,7 @@ from symseed.search.evolution import EvolutionSettings
 from symseed.search.policy import Lesson, LSTMPolicy, PolicySettings
 from symseed.search.search import SearchSettings, run
 from symseed.search.training import OffPolicy, QueueTrainer, corrected
+from symseed.search.variation import VariationSettings
 from symseed.space.constraints import PAPER
 from symseed.structure import Kind
 
@@ -179,3 +180,32 @@ def test_each_description_stands_alone_and_only_the_default_says_that_it_is() ->
         assert len(re.findall(r"[.:;](?: |$)", re.sub(r"et al\.", "", method.description))) <= 2, name
         assert method.description.startswith("The default") == name.startswith("default"), name
     assert len({method.description for method in methods.METHODS.values()}) == len(methods.METHODS)
+
+
+def test_methods_that_repeat_other_programs_are_not_for_fits() -> None:
+    others = [name for name, method in methods.METHODS.items() if not method.is_for_fits]
+    assert "nggp-released" in others
+    assert "default" not in others
+    x = np.linspace(1.0, 2.0, 8)[:, None]
+    for name in others:
+        with pytest.raises(SettingsError, match=f"`{name}` scores formulas by rules of other programs"):
+            SymbolicRegressor(method=name).fit(x, x[:, 0])
+
+
+def test_each_difference_of_the_released_code_is_one_setting_and_all_are_in_one_method() -> None:
+    nggp, whole = methods.get("nggp"), methods.get("nggp-released")
+    flags, bfgs = methods.get("nggp-flags").scoring, methods.get("nggp-bfgs").scoring
+    assert replace(flags, validity=nggp.scoring.validity) == nggp.scoring
+    assert replace(bfgs, fit=nggp.scoring.fit) == nggp.scoring
+    assert whole.scoring == replace(flags, fit=bfgs.fit)
+    parent, even, late = (
+        methods.get(name).settings for name in ("nggp-random-parent", "nggp-even-seeds", "nggp-whole-rounds")
+    )
+    assert parent.evolution is not None
+    assert even.evolution is not None
+    assert whole.settings == replace(
+        late, evolution=replace(even.evolution, variation=replace(even.evolution.variation, any_parent=True))
+    )
+    assert replace(parent.evolution.variation, any_parent=False) == VariationSettings()
+    assert replace(late, whole_rounds=False) == nggp.settings
+    assert replace(methods.get("nggp-protected"), name="nggp", description=nggp.description, protected=False) == nggp

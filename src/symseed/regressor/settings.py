@@ -91,12 +91,7 @@ class Settings:
             SettingsError: naming the setting that is out of range.
         """
         check_rule(self.model_selection)
-        method = methods.get(checked(self.method, "method", str, "the name of a method"))
-        if not method.is_for_fits:
-            raise SettingsError(
-                f"`{method.name}` scores formulas by rules of other programs, to repeat their runs with `symseed bench "
-                "run`. A fit needs another method, such as `nggp` or `default`."
-            )
+        method = _method(self.method)
         tokens = self._operators()
         settings = self._searches(method)
         longest = max(track.max_length for track in settings.tracks)
@@ -317,6 +312,16 @@ class Plan:
             return self
         template = self.template.with_categories(known)
         return replace(self, template=template, maxsize=self.maxsize + template.length - self.template.length)
+
+
+def _method(given: Any) -> Method:
+    method = methods.get(checked(given, "method", str, "the name of a method"))
+    if not method.is_for_fits:
+        raise SettingsError(
+            f"`{method.name}` scores formulas by rules of other programs, to repeat their runs with `symseed bench run`. "
+            "A fit needs another method, such as `nggp` or `default`."
+        )
+    return method
 
 
 def _template(given: Any, operators: tuple[Token, ...], settings: PortfolioSettings, maxsize: int) -> Template:
