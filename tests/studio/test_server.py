@@ -579,7 +579,7 @@ def test_a_table_that_ships_is_taken_by_name_and_nothing_else_is(client: TestCli
     for name in ["/etc/passwd", "../planets", "", "planets.csv", None]:
         answer = client.post("/api/tables/shipped", json={"name": name})
         assert answer.status_code == 400
-        assert "The tables that ship are `adsorption`, `balmer`" in answer.text
+        assert answer.text.startswith("The tables that ship are `ac")
 
 
 @pytest.mark.parametrize(
@@ -695,8 +695,10 @@ def test_a_search_is_started_stopped_resumed_and_found_by_another_server(
         assert again.post(f"{path}/stop").status_code == 200
         until(lambda: again.get(path).json()["state"] == "interrupted")
         assert again.post(f"{path}/pause", json={"is_paused": True}).status_code == 200, "nothing is left to pause"
-        assert again.post(f"{path}/resume", json={"seconds": 60}).status_code == 200, again.get(path).text
-        assert again.get(path).json()["state"] == "searching"
+        for limit in (660.0, 720.0):
+            assert again.post(f"{path}/resume", json={"seconds": 60}).status_code == 200, again.get(path).text
+            assert again.get(path).json()["state"] == "searching"
+            assert again.get(path).json()["limits"]["seconds"] == limit
         again.post(f"{path}/stop")
         until(lambda: again.get(path).json()["state"] == "interrupted")
 

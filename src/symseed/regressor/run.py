@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import os
 import secrets
 import shutil
@@ -126,7 +127,7 @@ class Run:
                 folder / run_config.FILE, run_config.to_text(settings, seed, known, described, network).encode()
             )
             (folder / _CHECKPOINT).mkdir()
-            run.log.open("begin")
+            run.log.open("begin", _limits(settings))
         except (OSError, ValueError) as error:  # a ValueError: the name has a character that no name may have
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -175,7 +176,7 @@ class Run:
         try:
             (self.folder / _CHECKPOINT).mkdir(exist_ok=True)
             files.check_folder(self.folder / _CHECKPOINT)
-            self.log.open("resume")
+            self.log.open("resume", _limits(self.settings))
         except OSError as error:
             raise DataError(
                 f"`{self.folder}` must be a run that can be written to, but it is not: {error}. Copy it, or start a "
@@ -326,6 +327,12 @@ def set_pause(folder: Path, *, is_paused: bool) -> None:
             pass
     else:
         (folder / _PAUSE).unlink(missing_ok=True)
+
+
+def _limits(settings: Settings) -> dict[str, float | None]:
+    """The limits of a search as its log has them."""
+    seconds = settings.max_time
+    return {"seconds": None if seconds is None or math.isinf(seconds) else seconds, "expressions": settings.max_evals}
 
 
 def _new_folder(parent: Path) -> Path:

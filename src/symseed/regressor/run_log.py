@@ -60,8 +60,12 @@ class RunLog:
 
     # --- Writing -----------------------------------------------------------------------------------------------------
 
-    def open(self, event: str) -> None:
+    def open(self, event: str, limits: Mapping[str, float | None]) -> None:
         """Lock the run for writing, and record the event that opens it.
+
+        Args:
+            event: whether the search begins or is resumed.
+            limits: the `seconds` and the `expressions` that it has in all; None: no limit.
 
         Raises:
             DataError: if another process is writing to it.
@@ -69,7 +73,7 @@ class RunLog:
         """
         self._lines = files.Lines(self._path)
         here = {"host": platform.node(), "pid": os.getpid()}
-        self._append({"event": event, "time": now(), "version": version(), **here})
+        self._append({"event": event, "time": now(), "version": version(), **here, "limits": dict(limits)})
 
     def close(self) -> None:
         """Stop writing, and release the lock."""
@@ -165,10 +169,20 @@ class RunLog:
     @property
     def opener(self) -> int | None:
         """The id of the process of this computer that was the last to open the run for writing; None if unknown."""
-        opened = [event for event in self.events if event.get("event") in ("begin", "resume")]
-        last = opened[-1] if opened else {}
+        last = self._last_opening
         pid = last.get("pid")
         return pid if last.get("host") == platform.node() and isinstance(pid, int) and pid > 0 else None
+
+    @property
+    def limits(self) -> Mapping[str, Any] | None:
+        """The limits by which the run was opened last; None if they are not known, as in runs of earlier versions."""
+        limits = self._last_opening.get("limits")
+        return limits if isinstance(limits, dict) else None
+
+    @property
+    def _last_opening(self) -> Mapping[str, Any]:
+        opened = [event for event in self.events if event.get("event") in ("begin", "resume")]
+        return opened[-1] if opened else {}
 
     @property
     def is_paused(self) -> bool:

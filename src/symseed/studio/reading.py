@@ -87,7 +87,7 @@ class RunReader:
     @property
     def seconds(self) -> float:
         """Seconds that the run has had, or was allowed at first, if that is more."""
-        limit = _limit(self.opened()[0].settings.max_time) or 0.0
+        limit = self._limits(self.opened()[0])["seconds"] or 0.0
         return max([limit, *(moment.seconds for moment in self._log.history(0))])
 
     def values(self) -> str:
@@ -181,11 +181,17 @@ class RunReader:
         except SymseedError as error:
             return about | {"problem": str(error), "targets": []}
         run, settings = opened.run, opened.run.settings
-        limits = {"seconds": _limit(settings.max_time), "expressions": _limit(settings.max_evals)}
         targets = [self._target(opened, target) for target in range(len(run.data.targets))]
         names = [{"name": name, "unit": run.data.units_of(0).get(name, "")} for name in run.data.names[:_MOST_NAMES]]
-        more = {"rows": len(run.data.X), "columns": names, "limits": limits, "seed": run.seed}
+        more = {"rows": len(run.data.X), "columns": names, "limits": self._limits(run), "seed": run.seed}
         return about | more | {"targets": targets, "method": str(settings.method)}
+
+    def _limits(self, run: Run) -> dict[str, float | None]:
+        """The limits by which it was opened last: a resumed run may have others than its settings."""
+        known = self._log.limits
+        if known is None:
+            known = {"seconds": run.settings.max_time, "expressions": run.settings.max_evals}
+        return {name: _limit(known.get(name)) for name in ("seconds", "expressions")}
 
     def _target(self, opened: _Opened, target: int) -> dict[str, Any]:
         run, front = opened.run, opened.fronts.get(target)

@@ -30,7 +30,7 @@ export async function startParts() {
   ]);
   return [
     el("header", { class: "head" }, el("h1", {}, "A new search")),
-    el("section", {}, el("h2", {}, "The table"), zone, el("h3", {}, "Tables that ship with symseed"), el("div", { class: "row" }, shipped.map(([, button]) => button))), rest,
+    el("section", {}, el("h2", {}, "The table"), zone, el("h3", {}, "Tables that ship with symseed"), el("div", { class: "row shipped" }, shipped.map(([, button]) => button))), rest,
   ];
 }
 
