@@ -27,6 +27,8 @@ from studio_runs import EVIL, make_run, make_store, noisy_table
 from symseed import SymbolicRegressor
 from symseed.cli import run_names
 from symseed.cli.main import commands
+from symseed.network import Guess
+from symseed.regressor.run_log import RunLog
 from symseed.studio import assets, searches, server
 from symseed.studio import guard as guards
 from symseed.studio.guard import MOST_BODY, UPLOAD, Guard
@@ -268,6 +270,16 @@ def test_the_list_and_the_page_of_a_run_say_what_show_says(client: TestClient, o
     assert target["history"][-1]["charged"] > 0
     assert any(moment["learning"] for moment in target["history"])
     assert [column["name"] for column in values["columns"]] == ["x", EVIL]
+
+
+def test_what_a_network_expected_is_told_if_one_was_asked(client: TestClient, outputs: Path) -> None:
+    path = path_of(client)
+    assert client.get(path).json()["targets"][0]["expected"] == []
+    log = RunLog(next(iter(outputs.iterdir())))
+    log.open("resume", {})
+    log.record_told(0, [Guess("const * x ^ 2", 0.25), Guess("sin(x)", 0.001)])
+    log.close()
+    assert client.get(path).json()["targets"][0]["expected"] == [["const * x ^ 2", "25 %"], ["sin(x)", "0.1 %"]]
 
 
 def test_a_formula_comes_with_its_points_its_numbers_and_its_text_for_programs(

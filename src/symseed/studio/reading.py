@@ -203,6 +203,7 @@ class RunReader:
             "unit": run.data.units_of(target).get(name, ""),
             "reason": end.reason.value,
             "structure": [str(finding) for finding in self._log.structure(target)[:1]],
+            "expected": [[guess.formula, guess.percent] for guess in self._log.prior(target)],
             "history": [moment_values(moment) for moment in some_moments(history)],
             "typeset": self._typeset(run, history),
             "turns": len(history),

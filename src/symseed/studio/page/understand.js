@@ -1,6 +1,6 @@
-// Why the formula is what it is: its lineage, the structure of the data, and what the networks learnt.
+// Why the formula is what it is: its lineage, the structure of the data, and what the networks expected and learnt.
 
-import { ask, attempt, el, percent } from "./dom.js";
+import { FROZEN, ask, attempt, el, percent } from "./dom.js";
 import { figure, plot, spark } from "./plots.js";
 
 const COLOURS = ["blue", "orange", "green", "pink", "yellow", "sky", "ink"];
@@ -11,6 +11,7 @@ export class Understand {
     this.search = 0;
     this.lineage = el("div", {});
     this.structure = el("div", {});
+    this.expected = el("div", {});
     this.select = el("select", { "aria-label": "Search", onchange: (event) => { this.search = Number(event.target.value); this.draw(); } });
     this.root = figure("The first token of a formula: probability over the search ", this.select);
     this.keys = el("p", { class: "keys" });
@@ -19,7 +20,7 @@ export class Understand {
     this.learnt = el("div", {}, this.root.whole, this.keys, this.along);
     this.whole = el("section", {}, el("h2", {}, "Understand"),
       el("h3", {}, "How the selected formula came about"), this.lineage,
-      el("h3", {}, "Structure of the data"), this.structure,
+      el("h3", {}, "Structure of the data"), this.structure, this.expected,
       el("h3", {}, "What the policies have learnt"), this.none, this.learnt);
   }
 
@@ -66,9 +67,12 @@ export class Understand {
   }
 
   drawStructure() {
-    const { structure } = this.view.now;
+    const { structure, expected } = this.view.now;
     const sentences = structure.length ? structure.map((text) => `By evidence, ${text}.`) : ["None was found, or none was sought."];
     this.structure.replaceChildren(...sentences.map((text) => el("p", { class: "note" }, text)));
+    // Without a network nothing is said; a report has a section of its own.
+    const lines = FROZEN ? [] : expected.map(([formula, share]) => el("li", {}, el("code", {}, formula), ` ${share}`));
+    this.expected.replaceChildren(...(lines.length ? [el("h3", {}, "What the network expected before the search"), el("ol", {}, lines)] : []));
   }
 
   // The lineage of the formula that was selected at a moment.
