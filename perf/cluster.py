@@ -1,6 +1,6 @@
 """Benchmark runs on a Dask cluster of two processes of this machine, beside two processes of our own.
 
-    python perf/cluster.py Nguyen Livermore --seeds 0:25 --blocks 5
+    python perf/cluster.py Nguyen Livermore --seeds 0:25 --blocks 5 [--evals 1000]
 
 The seeds are divided into blocks, and each block is done once here and once there, one after the other, so that other
 work of the machine disturbs both alike. The records must be equal but for their times. The times, by the clock and of
@@ -65,6 +65,7 @@ def main() -> None:
     parser.add_argument("--method", default="nggp")
     parser.add_argument("--seeds", default="0:25")
     parser.add_argument("--blocks", type=int, default=5)
+    parser.add_argument("--evals", type=int, help="most formulas of a run; None: as the method says")
     given = parser.parse_args()
     first, end = map(int, given.seeds.split(":"))
     with tempfile.TemporaryDirectory() as folder:
@@ -73,7 +74,9 @@ def main() -> None:
         sums = [Spent(0.0, 0.0), Spent(0.0, 0.0)]
         edges = [first + (end - first) * block // given.blocks for block in range(given.blocks + 1)]
         for begin, stop in itertools.pairwise(edges):
-            runs = ["run", *given.problems, "--method", given.method, "--seeds", f"{begin}:{stop}", "--store"]
+            runs = ["run", *given.problems, "--method", given.method, "--seeds", f"{begin}:{stop}"]
+            runs += [] if given.evals is None else ["--max-evals", str(given.evals)]
+            runs.append("--store")
             sums[0] += spent([sys.executable, "-m", "symseed", "bench", *runs, str(here), "--jobs", "2"])
             sums[1] += spent([sys.executable, str(script), *runs, str(there)])
             own, other = sums
