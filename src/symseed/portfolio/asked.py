@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from symseed import arithmetic
-from symseed.arrays import Floats
 from symseed.assembly import fitted
 from symseed.data import Dataset
-from symseed.language import Population, Row, Writer
+from symseed.language import Row, Writer
 from symseed.network import MOST_COLUMNS, Guess, Guide, Reading, guesses
 from symseed.portfolio.settings import PortfolioSettings
 from symseed.scoring import best_scaling, description_lengths, predict
@@ -19,8 +18,10 @@ from symseed.search import Stream, derived
 from symseed.search.budget import IsLate, in_time
 from symseed.space import SearchSpace
 
-_KEPT = 24
-"""Formulas that the pool gets, those of the shortest description on some samples: chosen by hand."""
+_RANKED_ROWS = 150
+"""Samples on which all forms are compared: chosen by hand, a bound on time."""
+_KEPT = 16
+"""Forms that are fitted to all samples of the searches, those of the shortest description: chosen by hand."""
 _FITTED_AT_ONCE = 32
 """Formulas that are fitted between two looks at the clock: chosen by hand."""
 
@@ -70,36 +71,50 @@ def ask(guide: Guide, settings: PortfolioSettings, writer: Writer, sample: Datas
     population, likely = guide.reading.sample(space, settings.guided, seed=guide.seed, step=0)
     if population is None:
         return Asked()
-    forms = list(dict.fromkeys(population.rows)) if settings.constants else []  # without constants, for the prior only
-    rows: list[Row] = []
-    lengths: list[float] = []
+    thought = guesses(population, likely)
+    if not settings.constants:
+        return Asked((), thought, len(population))
+    can_scale = writer.has("add", "mul")
+    few = sample.sampled(_RANKED_ROWS, guide.seed)
+    ranked: list[tuple[float, Row, Row]] = []
+    forms = list(dict.fromkeys(population.rows))
     for begin in in_time(range(0, len(forms), _FITTED_AT_ONCE), is_late):
-        made = fitted(writer.population(_scaled(forms[begin : begin + _FITTED_AT_ONCE], writer, sample)), sample)
-        rows += made.rows
-        lengths += description_lengths(made, sample).tolist()
-    order = [int(place) for place in np.argsort(lengths, kind="stable") if np.isfinite(lengths[place])]
-    best = dict.fromkeys(rows[place] for place in order[:_KEPT])
-    return Asked(tuple(best), guesses(population, likely), len(population))
+        some = forms[begin : begin + _FITTED_AT_ONCE]
+        ranked += _fitted(
+            _with_offset(some, writer, few) if can_scale else [(form, form) for form in some], writer, few
+        )
+    ranked.sort(key=lambda one: one[0])
+    best = [(form, whole) for _, form, whole in ranked[:_KEPT]]
+    if can_scale and not is_late():
+        best += _without_offset([form for form, _ in best], writer, sample)
+    rows = [whole for _, _, whole in sorted(_fitted(best, writer, sample), key=lambda one: one[0])]
+    return Asked(tuple(dict.fromkeys(rows)), thought, len(population))
 
 
-def _scaled(forms: Sequence[Row], writer: Writer, sample: Dataset) -> list[Row]:
-    """Each form f as b f and as a + b f, with the best a and b for its constants as they are."""
-    if not writer.has("add", "mul"):
-        return list(forms)
-    population = writer.population(forms)
-    offset, factor, _ = best_scaling(population, sample)
-    slope = _slopes(population, sample)
-    out = []
-    for a, b, through_zero, form in zip(offset.tolist(), factor.tolist(), slope.tolist(), forms, strict=True):
-        out += [writer.affine(0.0, through_zero, form)] if np.isfinite(through_zero) else []
-        out += [writer.affine(a, b, form)] if np.isfinite([a, b]).all() else []
-    return out or list(forms)
+def _fitted(made: Sequence[tuple[Row, Row]], writer: Writer, data: Dataset) -> list[tuple[float, Row, Row]]:
+    """Formulas with their constants fitted: nats, the form that each is made of, and the formula."""
+    if not made:
+        return []
+    population = fitted(writer.population([whole for _, whole in made]), data)
+    lengths = description_lengths(population, data).tolist()
+    every = zip(lengths, made, population.rows, strict=True)
+    return [(length, form, whole) for length, (form, _), whole in every if np.isfinite(length)]
 
 
-def _slopes(population: Population, sample: Dataset) -> Floats:
-    """The factor b of each row f for which b f has the least squared errors."""
-    value = predict(population, sample).value
+def _with_offset(forms: Sequence[Row], writer: Writer, data: Dataset) -> list[tuple[Row, Row]]:
+    """Each form f, and a + b f with the best a and b for its constants as they are."""
+    offset, factor, _ = best_scaling(writer.population(forms), data)
+    every = zip(offset.tolist(), factor.tolist(), forms, strict=True)
+    return [(form, writer.affine(a, b, form)) for a, b, form in every if np.isfinite([a, b]).all()]
+
+
+def _without_offset(forms: Sequence[Row], writer: Writer, data: Dataset) -> list[tuple[Row, Row]]:
+    """Each form f, and b f with the best b for its constants as they are."""
+    if not forms:
+        return []
+    value = predict(writer.population(forms), data).value
     with np.errstate(over="ignore", invalid="ignore"):
-        shared = arithmetic.product(value * sample.y, sample.weights)
-        size = arithmetic.product(value * value, sample.weights)
-        return np.asarray(np.divide(shared, size, out=np.full(len(value), np.nan), where=size > 0.0))
+        shared = arithmetic.product(value * data.y, data.weights)
+        size = arithmetic.product(value * value, data.weights)
+        slope = np.divide(shared, size, out=np.full(len(value), np.nan), where=size > 0.0)
+    return [(form, writer.scaled(b, form)) for b, form in zip(slope.tolist(), forms, strict=True) if np.isfinite(b)]
