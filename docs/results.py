@@ -1,6 +1,6 @@
-"""Write the tables and figures of results.md from the records in docs/records: `python docs/results.py [--check]`.
+"""Write tables and figures of the pages of results from the records beside them: `python docs/results.py [--check]`.
 
-A generated block of the page is between `<!-- begin NAME: command -->` and `<!-- end NAME -->`; the rest is written by
+A generated block of a page is between `<!-- begin NAME: command -->` and `<!-- end NAME -->`; the rest is written by
 hand. With `--check` nothing is written, and a block that differs from the records is an error.
 """
 
@@ -20,15 +20,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from symseed import benchmarks, methods
-from symseed.benchmarks import plots, report
+from symseed import benchmarks, files, methods
+from symseed.benchmarks import plots, rates, report
 from symseed.benchmarks.execution import failed
 from symseed.benchmarks.store import RunKey, RunRecord, Store
 from symseed.errors import DataError
 
 FOLDER = Path(__file__).parent
-PAGE = FOLDER / "results.md"
+PAGES = tuple(
+    FOLDER / f"{name}.md" for name in ("results", "unseen", "results-paper", "results-differences", "results-beyond")
+)
+"""What a reader meets first, unseen problems, the paper's tables, why figures differ, and the rest."""
+BETWEEN = "\f"
+"""Stands between two pages while all are one text."""
 RECORDS = FOLDER / "records"
+UNSEEN = FOLDER / "unseen"
+"""The store of runs on unseen problems."""
 PEERS = RECORDS / "peers.jsonl"
 """The file that `perf/noise.py` writes."""
 FIGURES = FOLDER / "figures"
@@ -83,6 +90,16 @@ EARLY = {
 """Problems that were run with the samples of an earlier version of the authors' code, by method."""
 DETAILS = ("nggp", "nggp-even-seeds", "nggp-whole-queue", "nggp-lr-0.0005", "nggp-lr-0")
 OFF_POLICY = ("nggp-vpg", "nggp-vpg-corrected", "nggp-rspg", "nggp-rspg-corrected")
+STANDS_FOR = {"gp-petersen": "gp", "gp-petersen-protected": "gp", "gp-restarts-short": "gp-restarts"}
+"""Methods that are compared with the paper's figures of another one."""
+SWITCHES = (
+    *("nggp", "nggp-released", "nggp-even-seeds", "nggp-random-parent", "nggp-whole-rounds", "nggp-flags"),
+    *("nggp-answer-only", "nggp-protected"),
+)
+BASELINES = ("gp-restarts", "gp-restarts-short", "gp-petersen", "gp-petersen-protected", "nggp-cem")
+FIRST_TABLE = ("nggp", "dsr", "pqt", "vpg", "gp", "gp-petersen")
+AGREES, CODE_DIFFERS_TOO, UNKNOWN = "=", "c", "?"
+"""Marks of a cell; those of `reasons.toml` say which switch explains a difference."""
 DEFAULT_SEEDS = "0:25"
 """Seeds of a method without records."""
 
@@ -90,6 +107,31 @@ DEFAULT_SEEDS = "0:25"
 def _is_shown_unasked(record: RunRecord) -> bool:
     """Whether a record is shown by default; with another time limit than the method's, only if it has noise."""
     return record.noise > 0.0 or report.time_limit(record) is None
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why some rates differ from the paper's."""
+
+    mark: str
+    methods: tuple[str, ...]
+    where: tuple[str, ...]
+    """Problems, or keys of sets."""
+    text: str
+
+    def explains(self, compared: report.Comparison) -> bool:
+        """Return whether it is the reason of a difference."""
+        method, where = {"*", compared.method}, {"*", compared.where}
+        return bool(method.intersection(self.methods) and where.intersection(self.where))
+
+
+def read_reasons() -> tuple[Reason, ...]:
+    """Return the reasons, the first that fits a cell before others."""
+    entries = files.toml_values((FOLDER / "reasons.toml").read_text(encoding="utf-8"))["reason"]
+    return tuple(Reason(e["mark"], tuple(e["methods"]), tuple(e["where"]), e["text"]) for e in entries)
+
+
+REASONS = read_reasons()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,21 +149,27 @@ class Source:
     paper: report.Paper
     peers: Sequence[RunRecord]
     """Runs of other programs, as records."""
+    unseen: Sequence[RunRecord]
+    """Runs on unseen problems."""
 
     @classmethod
-    def of(cls, records: Sequence[RunRecord], peers: Sequence[RunRecord] = ()) -> Source:
+    def of(
+        cls, records: Sequence[RunRecord], peers: Sequence[RunRecord] = (), unseen: Sequence[RunRecord] = ()
+    ) -> Source:
         """Report records."""
         everything = report.latest(records)
         own = [r for r in everything if r.draw == 0 and report.label(r) == r.method]
         groups: dict[tuple[str, int, str], list[RunRecord]] = {}
         for record in everything:
             groups.setdefault((report.label(record), record.draw, record.problem), []).append(record)
-        return cls(everything, groups, own, report.build(own), report.paper(), report.latest(peers))
+        return cls(
+            everything, groups, own, report.build(own), report.paper(), report.latest(peers), report.latest(unseen)
+        )
 
     @classmethod
     def read(cls) -> Source:
         """Report the records of the folder."""
-        return cls.of(Store(RECORDS).read(), read_peers(PEERS))
+        return cls.of(Store(RECORDS).read(), read_peers(PEERS), Store(UNSEEN).read())
 
     def ended(self, method: str, problem: str) -> list[RunRecord]:
         """Return the runs that did not fail."""
@@ -183,15 +231,24 @@ def main() -> int:
     source = Source.read()
     if not check:
         draw(source)
-    page = PAGE.read_text(encoding="utf-8")
-    written = update(page, source)
+    text = read_pages()
+    written = update(text, source)
     if not check:
-        PAGE.write_text(written, encoding="utf-8")
-        print(f"{len(BLOCKS)} blocks of {PAGE.name} from {len(source.everything) + len(source.peers):,} records")
-    elif written != page:
-        print(f"{PAGE.name} does not match the records. Run `python docs/results.py`.", file=sys.stderr)
+        for path, page in zip(PAGES, written.split(BETWEEN), strict=True):
+            path.write_text(page, encoding="utf-8")
+        count = len(source.everything) + len(source.peers) + len(source.unseen)
+        print(f"{len(BLOCKS)} blocks of {len(PAGES)} pages from {count:,} records")
+    elif written != text:
+        pages = zip(PAGES, text.split(BETWEEN), written.split(BETWEEN), strict=True)
+        names = ", ".join(path.name for path, old, new in pages if old != new)
+        print(f"{names}: not what the records give. Run `python docs/results.py`.", file=sys.stderr)
         return 1
     return 0
+
+
+def read_pages() -> str:
+    """Return all pages as one text."""
+    return BETWEEN.join(path.read_text(encoding="utf-8") for path in PAGES)
 
 
 def read_peers(path: Path) -> list[RunRecord]:
@@ -232,12 +289,12 @@ def update(page: str, source: Source) -> str:
     found = re.findall(r"^<!-- begin ([\w-]+): ", page, re.MULTILINE)
     if sorted(found) != sorted(BLOCKS):
         wrong = ", ".join(sorted(set(found) ^ set(BLOCKS))) or "one of them twice"
-        raise DataError(f"{PAGE.name} must have each of the blocks {', '.join(BLOCKS)} once. Look at {wrong}.")
+        raise DataError(f"The pages of results must have each of the blocks {', '.join(BLOCKS)} once. Look at {wrong}.")
     for name, block in BLOCKS.items():
         pattern = rf"(^<!-- begin {name}: [^\n]* -->\n).*?(^<!-- end {name} -->$)"
         match = re.search(pattern, page, re.MULTILINE | re.DOTALL)
         if match is None:
-            raise DataError(f"Block `{name}` of {PAGE.name} must end in a line `<!-- end {name} -->`, but does not.")
+            raise DataError(f"Block `{name}` of the results must end in a line `<!-- end {name} -->`, but does not.")
         page = f"{page[: match.end(1)]}\n{_content(block, source)}\n{page[match.start(2) :]}"
     return page
 
@@ -336,8 +393,7 @@ def _means(source: Source, names: Sequence[str], *, reference: bool = False) -> 
     lines = []
     for name in names:
         means = {key: source.built.mean(name, key) for key in SET_TITLES}
-        figures = source.paper.summary.get(name, {})
-        cells = [_beside(mean, figures.get(key)) for key, mean in means.items()]
+        cells = [_beside(source, name, key) for key in SET_TITLES]
         lines.append([name, *(["recovered"] if reference else []), _seeds(means["all"]), *cells])
         lines.append(_interval(means.values(), 3 if reference else 2))
         if reference:
@@ -345,12 +401,45 @@ def _means(source: Source, names: Sequence[str], *, reference: bool = False) -> 
             lines.append(["", "released test", "", *passed])
     widths = [f"± {source.paper.intervals[key]:.1f}" for key in SET_TITLES]
     lines.append(["the paper's 95 %", *([""] if reference else []), "", *widths])
-    return report.piped(["Method", *(["Test"] if reference else []), "Seeds", *SET_TITLES.values()], lines)
+    text = report.piped(["Method", *(["Test"] if reference else []), "Seeds", *SET_TITLES.values()], lines)
+    return _with_legend(text)
 
 
-def _beside(mean: report.SetMean | None, figure: float | None) -> str:
-    """Return a mean, and the paper's in parentheses."""
-    return f"{_mean(mean)} ({report.number(figure, 1)})"
+def _with_legend(text: str) -> str:
+    legend = _legend(text)
+    return f"{text}\n{legend}" if legend else text
+
+
+def _beside(source: Source, method: str, key: str) -> str:
+    """Return a mean, the paper's in parentheses, and the mark that says whether they agree."""
+    figure = source.paper.summary.get(STANDS_FOR.get(method, method), {}).get(key)
+    mean = source.built.mean(method, key)
+    return f"{_mean(mean)} ({report.number(figure, 1)})" + mark(source, report.compared_mean(method, key, mean, figure))
+
+
+def mark(source: Source, compared: report.Comparison | None) -> str:
+    """Return the mark of a cell, with a space before it; nothing if there is nothing to compare."""
+    if compared is None:
+        return ""
+    if not compared.differs:
+        return f" {AGREES}"
+    coded = source.built.row(f"{compared.method}/released", compared.where)
+    theirs = report.compared_row(coded, compared.paper)
+    if theirs is not None and theirs.differs and (theirs.ours > theirs.paper) == (compared.ours > compared.paper):
+        return f" {CODE_DIFFERS_TOO}"
+    return f" {next((reason.mark for reason in REASONS if reason.explains(compared)), UNKNOWN)}"
+
+
+def _legend(text: str) -> str:
+    """Return what the marks of a table mean."""
+    used = set(re.findall(r" ([a-z=?])(?= \|)", text))
+    words = {
+        AGREES: "agrees with the paper: the 95 % interval of the difference contains 0",
+        **{reason.mark: reason.text[0].lower() + reason.text[1:].rstrip(".") for reason in reversed(REASONS)},
+        CODE_DIFFERS_TOO: "the authors' released code, run by `reproduction/released.py`, differs from the paper too",
+        UNKNOWN: "differs, and we know no reason",
+    }
+    return "".join(f"- `{name}`: {meaning}.\n" for name, meaning in words.items() if name in used)
 
 
 def _mean(mean: report.SetMean | None) -> str:
@@ -375,10 +464,12 @@ def _by_problem(source: Source, problems: Sequence[str], names: Sequence[str]) -
     lines = []
     for problem in problems:
         rows = [source.built.row(name, problem) for name in names]
-        figures = [source.paper.problems.get(name, {}).get(problem) for name in names]
+        figures = [source.paper.problems.get(STANDS_FOR.get(name, name), {}).get(problem) for name in names]
         pairs = zip(rows, figures, strict=True)
         cells = [
-            f"{report.number(row.percent if row else None, 0)} / {report.number(figure, 0)}" for row, figure in pairs
+            f"{report.number(row.percent if row else None, 0)} / {report.number(figure, 0)}"
+            + mark(source, report.compared_row(row, figure))
+            for row, figure in pairs
         ]
         lines.append([problem, *cells])
     return lines
@@ -393,7 +484,7 @@ def _problems(source: Source) -> str:
     lines = _by_problem(source, report.problems_of("all"), names)
     means = [(source.built.mean(name, "all"), source.paper.summary[name]["all"]) for name in names]
     mean_cells = [f"{report.number(mean.recovered if mean else None, 2)} / {figure:.2f}" for mean, figure in means]
-    return report.piped(["Problem", *names], [*lines, ["Mean", *mean_cells]])
+    return _with_legend(report.piped(["Problem", *names], [*lines, ["Mean", *mean_cells]]))
 
 
 def _slp_her(source: Source) -> str:
@@ -422,13 +513,86 @@ def _generations(source: Source) -> str:
 
 
 def _nguyen(source: Source) -> str:
-    names, members = ("nggp", "dsr", "pqt", "vpg", "gp"), benchmarks.SETS["Nguyen"]
+    names, members = FIRST_TABLE, benchmarks.SETS["Nguyen"]
     averages = ["Mean"]
     for name in names:
-        mean = report.mean_over(members, source.built.rows, method=name, figure=source.paper.nguyen_plain[name])
+        figure = source.paper.nguyen_plain[STANDS_FOR.get(name, name)]
+        mean = report.mean_over(members, source.built.rows, method=name, figure=figure)
         ours = mean.recovered if mean.is_complete else None
         averages.append(f"{report.number(ours, 1)} / {report.number(mean.paper, 1)}")
-    return report.piped(["Problem", *names], [*_by_problem(source, members, names), averages])
+    quoted = [report.number(source.paper.problems["eureqa"][problem], 0) for problem in members]
+    quoted.append(report.number(source.paper.nguyen_plain["eureqa"], 1))
+    lines = [[*line, cell] for line, cell in zip([*_by_problem(source, members, names), averages], quoted, strict=True)]
+    return _with_legend(report.piped(["Problem", *names, "Eureqa, quoted"], lines))
+
+
+def _overview(source: Source) -> str:
+    """How many cells of the paper's tables agree, and what is known of the others."""
+    tables = {
+        "Main comparison, ablations, variants (tables 2, 3, 12, 13)": [
+            report.compared_mean(name, key, source.built.mean(name, key), figures.get(key))
+            for name, figures in source.paper.summary.items()
+            for key in SET_TITLES
+        ],
+        "Problem by problem (tables 5 and 13)": [
+            report.compared_row(source.built.row(name, problem))
+            for name in (*MAIN, "nggp-slp-her")
+            for problem in report.problems_of("all")
+        ],
+        "Nguyen (table 1)": [
+            report.compared_row(
+                source.built.row(name, problem), source.paper.problems[STANDS_FOR.get(name, name)].get(problem)
+            )
+            for name in FIRST_TABLE
+            for problem in benchmarks.SETS["Nguyen"]
+        ],
+    }
+    lines = []
+    for title, cells in tables.items():
+        marks = [mark(source, compared).strip() for compared in cells if compared is not None]
+        known = len(marks) - sum(marks.count(name) for name in (AGREES, CODE_DIFFERS_TOO, UNKNOWN))
+        counts = [len(marks), marks.count(AGREES), known, marks.count(CODE_DIFFERS_TOO), marks.count(UNKNOWN)]
+        lines.append([title, *map(str, counts)])
+    lines.append(["All", *(str(sum(int(line[place]) for line in lines)) for place in range(1, 6))])
+    headers = ["agree", "differ by a known switch", "released code differs too", "differ, no reason known"]
+    return report.piped(["Tables", "Cells compared", *headers], lines)
+
+
+def _unseen_first(source: Source) -> str:
+    return _rates(source, lambda rate: not rate.family)
+
+
+def _unseen(source: Source) -> str:
+    return _rates(source, lambda rate: bool(rate.family))
+
+
+def _rates(source: Source, shows: Callable[[rates.Rate], bool]) -> str:
+    return report.piped(rates.HEADER, [rate.cells for rate in rates.rates(source.unseen) if shows(rate)])
+
+
+def _not_recovered(source: Source) -> str:
+    lines = [
+        [run.problem, run.method, benchmarks.get(run.problem).formula, run.formula[:80], f"{run.test_nmse:.1e}"]
+        for run in source.unseen
+        if not run.is_recovered and run.method in ("default", "nggp-complete") and rates.fit_of(run.problem).holds
+    ]
+    headers = ["Problem", "Method", "Target", "Answer", "Test NMSE"]
+    return report.piped(headers, lines)
+
+
+def _open_first(source: Source) -> str:
+    runs = [run for run in source.records if run.method == "default"]
+    groups = {"The paper's 37": report.problems_of("all"), **OPEN}
+    lines = [_open_line(title, [run for run in runs if run.problem in set(names)]) for title, names in groups.items()]
+    return report.piped(["Problems", "Recovered", "Median CPU s", "Largest CPU s", "Median test NMSE"], lines)
+
+
+def _switches(source: Source) -> str:
+    return _means(source, SWITCHES)
+
+
+def _baselines(source: Source) -> str:
+    return _means(source, BASELINES)
 
 
 def _jin(source: Source) -> str:
@@ -514,10 +678,12 @@ def _differences(source: Source) -> str:
             f"{comparison.paper:.1f}",
             f"{comparison.ours - comparison.paper:+.1f}",
             f"{comparison.interval[0]:+.1f} to {comparison.interval[1]:+.1f}",
+            mark(source, comparison).strip(),
         ]
         for comparison in found
     ]
-    return f"{intro}\n" + report.piped(["Method", "Where", "Ours", "Paper", "Difference", "95 %"], lines)
+    headers = ["Method", "Where", "Ours", "Paper", "Difference", "95 %", "Reason"]
+    return f"{intro}\n" + _with_legend(report.piped(headers, lines))
 
 
 def _released_code(source: Source) -> str:
@@ -686,6 +852,13 @@ def _off_policy(source: Source) -> str:
 
 
 BLOCKS = {
+    "overview": Block(_overview),
+    "unseen-first": Block(_unseen_first),
+    "unseen": Block(_unseen),
+    "not-recovered": Block(_not_recovered),
+    "open-first": Block(_open_first),
+    "switches": Block(_switches, method_names=SWITCHES),
+    "baselines": Block(_baselines, method_names=BASELINES),
     "table-1": Block(_table_1, method_names=MAIN, figure="recovery-by-expressions"),
     "problems": Block(_problems, method_names=(*MAIN, "nggp-slp-her"), figure="recovery-by-problem"),
     "slp-her": Block(_slp_her, method_names=("nggp", "nggp-slp-her")),
@@ -696,7 +869,7 @@ BLOCKS = {
         method_names=tuple(methods.GENERATIONS.values()),
         figure="recovery-by-generations",
     ),
-    "nguyen": Block(_nguyen, problems=("Nguyen",), method_names=("nggp", "dsr", "pqt", "vpg", "gp")),
+    "nguyen": Block(_nguyen, problems=("Nguyen",), method_names=FIRST_TABLE),
     "jin": Block(_jin, problems=("Jin",), method_names=("nggp",)),
     "neat": Block(_neat, problems=("Neat", "Neat-6/code", "Neat-9/code"), method_names=("nggp",)),
     "hard-cases": Block(_hard_cases, problems=("Nguyen-12", "R-1", "R-2"), method_names=("nggp", "dsr")),

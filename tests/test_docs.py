@@ -257,5 +257,6 @@ def test_the_api_has_every_public_name(name: str) -> None:
     [("noise.md", "27 of 37"), ("noise.md", "31 of 37"), ("how-it-works.md", "81.7"), ("how-it-works.md", "100.0")],
 )
 def test_a_figure_that_a_page_quotes_is_one_of_the_results(page: str, figure: str) -> None:
-    for name in (page, "results.md"):
-        assert figure in (ROOT / "docs" / name).read_text(encoding="utf-8"), f"{name} lacks {figure}"
+    pages = sorted((ROOT / "docs").glob("results*.md"))
+    assert figure in (ROOT / "docs" / page).read_text(encoding="utf-8")
+    assert any(figure in other.read_text(encoding="utf-8") for other in pages)

@@ -33,8 +33,10 @@ def results() -> ModuleType:
 
 
 @pytest.fixture(scope="module")
-def page() -> str:
-    return (FOLDER / "results.md").read_text(encoding="utf-8")
+def page(results: ModuleType) -> str:
+    """Return all pages as one text."""
+    text: str = results.read_pages()
+    return text
 
 
 def record(problem: str, seed: int = 0, method: str = "nggp", **values: object) -> RunRecord:
@@ -62,15 +64,16 @@ def test_every_block_is_what_the_records_give(results: ModuleType, page: str) ->
 def test_check_says_whether_the_page_is_up_to_date_and_writes_nothing(
     results: ModuleType, page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    copy = tmp_path / "results.md"
-    copy.write_text(page, encoding="utf-8")
-    monkeypatch.setattr(results, "PAGE", copy)
+    copies = tuple(tmp_path / path.name for path in results.PAGES)
+    for copy, path in zip(copies, results.PAGES, strict=True):
+        copy.write_bytes(path.read_bytes())
+    monkeypatch.setattr(results, "PAGES", copies)
     monkeypatch.setattr(sys, "argv", ["results.py", "--check"])
     assert results.main() == 0
-    copy.write_text(page.replace("(74.9)", "(75.9)"), encoding="utf-8")
+    copies[2].write_text(copies[2].read_text(encoding="utf-8").replace("(74.9)", "(75.9)"), encoding="utf-8")
     assert results.main() == 1
-    assert "Run `python docs/results.py`" in capsys.readouterr().err
-    assert "(75.9)" in copy.read_text(encoding="utf-8")
+    assert "results-paper.md: not what the records give. Run `python docs/results.py`" in capsys.readouterr().err
+    assert "(75.9)" in copies[2].read_text(encoding="utf-8")
 
 
 def test_without_records_there_are_only_the_papers_figures(results: ModuleType, page: str) -> None:
@@ -108,13 +111,63 @@ def test_means_have_their_interval_and_the_rate_by_the_released_test(results: Mo
     assert mean is not None
     assert mean.interval is not None
     ours, interval, passed = block(new, "table-1")[2:5]
-    assert ours[5] == "75.0 (33.3)"
+    assert ours[5] == "75.0 (33.3) p"
     assert interval[5] == f"{mean.interval[0]:.1f} to {mean.interval[1]:.1f}"
     assert ours[3] == "- (74.9)"
     assert interval[3] == "-"
     assert passed[5] == "100.0"
     assert "symseed bench run Jin --method nggp --seeds 0:25 --store" in new
     assert "symseed bench run R-paper --method nggp --seeds 0:4 --store" in written(new, "table-1")
+
+
+def test_each_cell_says_whether_it_agrees_and_else_by_which_switch_it_differs(results: ModuleType, page: str) -> None:
+    rates = {"Nguyen-7": 24, "Livermore-5": 25, "Livermore-22": 12, "Nguyen-5": 5, "R-3*": 25}
+    runs = [
+        record(problem, seed, verdict="exact" if seed < count else "no")
+        for problem, count in rates.items()
+        for seed in range(25)
+    ]
+    runs += [record("R-3*", seed, "gegl", verdict="no") for seed in range(25)]
+    coded = [replace(record("Nguyen-5", seed), method="nggp/released", verdict="no") for seed in range(25)]
+    new = results.update(page, results.Source.of(runs))
+    cells = {line[0]: line[1:3] for line in block(new, "problems")}
+    assert cells["Nguyen-7"][0] == "96 / 96 ="
+    assert cells["Livermore-5"][0] == "100 / 4 f"
+    assert cells["Livermore-22"][0] == "48 / 84 ?"
+    assert cells["Nguyen-5"][0] == "20 / 100 ?"
+    assert cells[r"R-3\*"] == ["100 / 92 =", "0 / 100 p"]
+    assert cells["Nguyen-1"][0] == "- / 100"
+    assert "- `f`: the released code has another formula than the paper prints" in written(new, "problems")
+    assert "- `s`" not in written(new, "problems")
+    with_code = results.update(page, results.Source.of([*runs, *coded]))
+    assert {line[0]: line[1] for line in block(with_code, "problems")}["Nguyen-5"] == "20 / 100 c"
+    counts = {line[0]: line[1:] for line in block(with_code, "overview")}
+    assert counts["Problem by problem (tables 5 and 13)"] == ["6", "2", "2", "1", "1"]
+    assert counts["All"][0] == str(int(counts["Nguyen (table 1)"][0]) + 6)
+
+
+def test_every_reason_names_methods_problems_and_sets_that_exist(results: ModuleType) -> None:
+    places = {*benchmarks.names(), *results.SET_TITLES, "*"}
+    for reason in results.REASONS:
+        assert set(reason.where) <= places
+        assert set(reason.methods) <= {*methods.METHODS, "*"}
+        assert re.fullmatch("[a-z]", reason.mark)
+        assert reason.mark != results.CODE_DIFFERS_TOO
+
+
+def test_unseen_problems_have_rates_by_family_and_what_was_missed(results: ModuleType, page: str) -> None:
+    runs = [
+        record("unseen:tuning/Nguyen-1", 0, "nggp-complete", verdict="exact", cpu_seconds=1.0),
+        record("unseen:tuning/Nguyen-2", 0, "nggp-complete", formula="x1 + x1", test_nmse=0.25, cpu_seconds=3.0),
+    ]
+    new = results.update(page, results.Source.of([], [], runs))
+    whole, family = block(new, "unseen-first")[2], block(new, "unseen")[2]
+    assert whole[:4] == ["nggp-complete", "tuning, all families", "1 of 2", "50.0"]
+    assert family[:4] == ["nggp-complete", "tuning, Nguyen", "1 of 2", "50.0"]
+    target = benchmarks.get("unseen:tuning/Nguyen-2").formula.replace("*", r"\*")
+    assert block(new, "not-recovered")[2:] == [
+        ["unseen:tuning/Nguyen-2", "nggp-complete", target, "x1 + x1", "2.5e-01"]
+    ]
 
 
 def test_errors_are_of_the_test_data_and_times_beside_the_papers(results: ModuleType, page: str) -> None:
@@ -144,11 +197,17 @@ def test_the_papers_tables_are_of_its_data_without_noise_and_of_the_methods_own_
         *(replace(run, draw=1) for run in others),
         *(replace(run, seconds=5.0) for run in others),
     ]
+    without = re.sub("<!-- begin noise: .*?<!-- end noise -->", "", page, flags=re.DOTALL)
     parts = [
-        results.update(page, results.Source.of(some)).partition("<!-- begin details")  # which are told by draw
+        re.sub(
+            "<!-- begin noise: .*?<!-- end noise -->",
+            "",
+            results.update(page, results.Source.of(some)),
+            flags=re.DOTALL,
+        ).partition("<!-- begin details")  # which are told by draw
         for some in (runs, [*runs, *mixed])
     ]
-    assert parts[0][0] != page.partition("<!-- begin details")[0]
+    assert parts[0][0] != without.partition("<!-- begin details")[0]
     tables = [[line for line in part[0].splitlines() if line.startswith("|")] for part in parts]
     assert tables[0] == tables[1]
 

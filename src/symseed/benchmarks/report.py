@@ -277,6 +277,7 @@ class Report:
         ]
 
 
+@functools.cache
 def paper() -> Paper:
     """Read the paper's figures."""
     file = importlib.resources.files("symseed.benchmarks") / "paper.toml"
@@ -366,22 +367,32 @@ def comparisons(built: Report) -> list[Comparison]:
     Sets without runs on all their problems are left out. The paper prints one interval for all methods; we take it for
     `nggp-slp-her` too, for which it prints none.
     """
-    figures = paper()
-    found = []
+    found: list[Comparison] = []
     for summary in built.summaries:
-        for key, mean in summary.means.items():
-            if mean.is_complete and mean.paper is not None:
-                assert mean.recovered is not None, "the set has runs"
-                assert mean.interval is not None, "a mean has an interval"
-                half = figures.intervals[key]
-                theirs = mean.paper, (mean.paper - half, mean.paper + half)
-                found.append(_comparison(summary.method, key, (mean.recovered, mean.interval), theirs))
-    for problem in problems_of("all"):
-        row = built.row("nggp", problem)
-        if row is not None and row.paper is not None:
-            theirs = row.paper, wilson(round(row.paper * figures.runs / 100), figures.runs)
-            found.append(_comparison("nggp", problem, (row.percent, row.interval), theirs))
-    return found
+        means = (compared_mean(summary.method, key, mean, mean.paper) for key, mean in summary.means.items())
+        found += [compared for compared in means if compared is not None]
+    rows = (built.row("nggp", problem) for problem in problems_of("all"))
+    return found + [compared for compared in map(compared_row, rows) if compared is not None]
+
+
+def compared_mean(method: str, key: str, mean: SetMean | None, figure: float | None) -> Comparison | None:
+    """Return a method's mean over a set beside a figure of the paper; None if either is missing or incomplete."""
+    if mean is None or figure is None or not mean.is_complete:
+        return None
+    assert mean.recovered is not None, "the set has runs"
+    assert mean.interval is not None, "a mean has an interval"
+    half = paper().intervals[key]
+    return _comparison(method, key, (mean.recovered, mean.interval), (figure, (figure - half, figure + half)))
+
+
+def compared_row(row: ProblemRow | None, figure: float | None = None) -> Comparison | None:
+    """Return a method's rate on a problem beside the paper's figure of it, or another; None without either."""
+    runs = paper().runs
+    value = figure if row is None or figure is not None else row.paper
+    if row is None or value is None:
+        return None
+    theirs = value, wilson(round(value * runs / 100), runs)
+    return _comparison(row.method, row.problem, (row.percent, row.interval), theirs)
 
 
 def rmse(record: RunRecord) -> float:

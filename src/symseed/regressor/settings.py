@@ -318,8 +318,8 @@ def _method(given: Any) -> Method:
     method = methods.get(checked(given, "method", str, "the name of a method"))
     if not method.is_for_fits:
         raise SettingsError(
-            f"`{method.name}` scores formulas by rules of other programs, to repeat their runs with `symseed bench run`. "
-            "A fit needs another method, such as `nggp` or `default`."
+            f"`{method.name}` scores formulas by rules of other programs, to repeat their runs with `symseed bench "
+            "run`. A fit needs another method, such as `nggp` or `default`."
         )
     return method
 
