@@ -13,7 +13,7 @@ else
 REPAIR_WHEEL = cp build/wheel/*.whl dist
 endif
 
-.PHONY: help demo test browser cluster lint docs perf surroundings fuzz recipe sanitize wheel clean
+.PHONY: help demo test browser cluster lint docs perf surroundings campaign fuzz recipe sanitize wheel clean
 
 help:  ## Say what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -47,6 +47,10 @@ perf: $(VENV)/installed $(VENV)/perf-tools  ## Measure speed beside peers and th
 
 surroundings: $(VENV)/installed  ## Compare 85 whole fits between simulated processors, to the bit; the result goes to build/surroundings.json
 	$(BIN)/python perf/surroundings.py --expressions 12000 --json build/surroundings.json
+
+SIGNALS ?= 200
+campaign: $(VENV)/installed  ## End runs by signals at random moments and continue them, SIGNALS=200 each; figures go to build/campaign.json
+	$(BIN)/python perf/campaign.py --signals $(SIGNALS) --json build/campaign.json
 
 SECONDS ?= 60
 fuzz: $(VENV)/installed $(VENV)/test-tools $(VENV)/fuzz-tools  ## Give changed bytes to all that reads bytes, SECONDS=60 each; figures go to build/fuzz.json

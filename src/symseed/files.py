@@ -12,9 +12,11 @@ import json
 import math
 import os
 import secrets
+import shutil
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -30,6 +32,8 @@ else:
 
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _PARTIAL = ".partial"
+_OLD_SECONDS = 3_600.0
+"""Age at which a folder that was begun counts as left: chosen by hand."""
 
 
 def state(path: Path) -> tuple[int, int, int] | None:
@@ -77,6 +81,38 @@ def replace(path: Path, content: bytes) -> None:
             temporary.unlink()
         raise
     _sync_folder(path.parent)
+
+
+def make_folder(path: Path, fill: Callable[[Path], None]) -> None:
+    """Make a folder atomically: there is none of this name until `fill` has written its files.
+
+    What makers that were killed more than an hour ago left beside it is removed.
+
+    Raises:
+        OSError: if it cannot be made; nothing of it remains.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for left in path.parent.glob(f".*{_PARTIAL}"):
+        with contextlib.suppress(OSError):
+            if time.time() - left.lstat().st_mtime > _OLD_SECONDS:
+                shutil.rmtree(left)
+    temporary = path.with_name(f".{path.name}{_PARTIAL}")
+    try:
+        temporary.mkdir()
+        fill(temporary)
+        temporary.rename(path)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def remove_folder(path: Path) -> None:
+    """Remove a folder as far as possible: first its name, so that no half of it is met."""
+    hidden = path.with_name(f".{path.name}{_PARTIAL}")
+    with contextlib.suppress(OSError):
+        path.rename(hidden)
+        shutil.rmtree(hidden, ignore_errors=True)
 
 
 def remove_partial(folder: Path) -> None:

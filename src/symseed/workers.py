@@ -11,7 +11,6 @@ import itertools
 import os
 import pickle
 import secrets
-import signal
 from collections.abc import Callable
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -28,7 +27,7 @@ from types import TracebackType
 from typing import Any, Protocol, runtime_checkable
 
 from symseed.errors import SettingsError
-from symseed.signals import end_without
+from symseed.signals import begin_worker, starting_processes
 from symseed.version import version
 
 _MOST_ATTEMPTS = 4
@@ -81,7 +80,7 @@ class Inline(Executor):
 
 def processes(count: int) -> Executor:
     """Return an executor of new processes of this machine, which end with this one and leave Ctrl-C to it."""
-    return ProcessPoolExecutor(count, get_context("spawn"), initializer=_begin_worker, initargs=(os.getpid(),))
+    return ProcessPoolExecutor(count, get_context("spawn"), initializer=begin_worker, initargs=(os.getpid(),))
 
 
 class Workers:
@@ -169,7 +168,8 @@ class Workers:
             if self.is_here:
                 future = self._executor.submit(task.function, self._value, *task.arguments)
             else:
-                future = self._executor.submit(_work, version(), self.key, own, task.function, task.arguments)
+                with starting_processes():
+                    future = self._executor.submit(_work, version(), self.key, own, task.function, task.arguments)
         except (*_LOST, RuntimeError) as error:  # a RuntimeError: the executor was shut down
             self._again(task, error)
         else:
@@ -214,11 +214,6 @@ def _end(executor: Executor) -> None:
 
 _held: dict[str, Any] = {}
 """Common values of the newest runs, which live as long as the worker's process."""
-
-
-def _begin_worker(parent: int) -> None:
-    end_without(parent)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def check_version(caller: str) -> None:

@@ -13,6 +13,7 @@ import hostile
 from symseed import tables
 from symseed.cli import main
 from symseed.errors import SettingsError, brief
+from symseed.signals import starting_processes
 from symseed.tables import TableOptions
 
 SYMSEED = str(Path(sys.executable).parent / "symseed")
@@ -89,6 +90,103 @@ def test_ctrl_c_while_a_table_is_read_is_exit_code_130_and_a_sentence(monkeypatc
     monkeypatch.setattr(tables, "read", interrupted)
     code, _, err = hostile.command("fit", "planets", *QUICK)
     assert (code, err.strip()) == (130, "symseed: Ctrl-C ended the command before there was a result.")
+
+
+def ended(script: str) -> tuple[int, str]:
+    """The exit code and the messages of a new process."""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stderr
+
+
+_IMPORTS = """
+import os, signal, sys
+class Signalled:
+    def find_spec(self, name, *_):
+        if name == {module!r} and sys.meta_path.remove(self) is None:
+            os.kill(os.getpid(), signal.{signal})
+sys.meta_path.insert(0, Signalled())
+sys.argv = ["symseed", "fit", "planets", "-y", "period_days"]
+from symseed.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("module", ["click", "numpy", "sklearn"])
+@pytest.mark.parametrize(("name", "code", "word"), [("SIGINT", 130, "Ctrl-C"), ("SIGTERM", 143, "SIGTERM")])
+def test_a_signal_while_a_module_is_imported_is_a_sentence(module: str, name: str, code: int, word: str) -> None:
+    found, said = ended(_IMPORTS.format(module=module, signal=name))
+    assert found == code
+    assert said.strip().startswith(f"symseed: {word} ended the command ")
+    assert said.strip().count("\n") == 0
+
+
+_ENDING = """
+import os, signal, sys
+from symseed.signals import Ending, Held
+assert "numpy" not in sys.modules, "it begins before anything slow"
+def send(number=signal.SIGINT): os.kill(os.getpid(), number)
+ending = Ending().__enter__()
+"""
+_AT_ONCE = "symseed: Ctrl-C ended the command at once.\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "said"),
+    [
+        ("with ending.working():\n    try:\n        send()\n    except KeyboardInterrupt:\n        sys.exit(5)", 5, ""),
+        (
+            "with ending.working():\n    try:\n        send()\n    except KeyboardInterrupt:\n        send()",
+            130,
+            _AT_ONCE,
+        ),
+        (
+            "with ending.working(), Held() as held:\n    send()\n    assert held.is_interrupted\n    send()",
+            130,
+            _AT_ONCE,
+        ),
+        ("with ending.working():\n    pass\nsend()", 130, _AT_ONCE),
+        ("with ending.working():\n    pass\nsend(signal.SIGTERM)", 143, _AT_ONCE.replace("Ctrl-C", "SIGTERM")),
+    ],
+    ids=["the first", "the second", "the second, held", "after the command", "SIGTERM after the command"],
+)
+def test_the_first_signal_interrupts_and_any_other_ends_at_once(script: str, code: int, said: str) -> None:
+    assert ended(_ENDING + script) == (code, said)
+
+
+def test_an_interrupt_that_a_finaliser_swallows_comes_again() -> None:
+    script = """
+import time
+class Swallows:
+    def __del__(self): send()
+try:
+    with ending.working():
+        Swallows()
+        time.sleep(30.0)
+except KeyboardInterrupt:
+    sys.exit(5)
+"""
+    assert ended(_ENDING + script) == (5, "")
+
+
+def test_a_signal_that_is_ignored_stays_ignored() -> None:
+    script = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)" + _ENDING + "send(); sys.exit(5)"
+    assert ended(script) == (5, "")
+
+
+def test_signals_wait_while_processes_are_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = []
+    script = "import signal; print(*sorted(int(one) for one in signal.pthread_sigmask(signal.SIG_BLOCK, [])))"
+
+    def start() -> None:
+        with starting_processes():
+            signal.raise_signal(signal.SIGINT)
+            done.append(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True))
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    assert done[0].stdout.split() == [str(int(signal.SIGINT)), str(int(signal.SIGTERM))], "a child begins undisturbed"
+    assert not signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is always full")

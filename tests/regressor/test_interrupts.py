@@ -15,7 +15,7 @@ from symseed.regressor.judge import Judge
 from symseed.regressor.restore import Restorer
 from symseed.regressor.run import Run
 from symseed.regressor.target import Progress
-from symseed.signals import Held, Termination
+from symseed.signals import Ending, Held
 
 rng = np.random.default_rng(2)
 X = rng.uniform(0.5, 3.0, (60, 2))
@@ -106,8 +106,7 @@ def test_a_signal_while_the_front_is_written_is_kept_for_afterwards(
         finish(self, *args)
 
     monkeypatch.setattr(Run, "finish", signalled)
-    ending = Termination()
-    with ending:
+    with Ending() as ending, ending.working():
         model = SymbolicRegressor(**SMALL, max_evals=8_000, output_directory=tmp_path).fit(X, Y)
     assert model.interrupted_
     assert ending.is_terminated == (number == signal.SIGTERM)

@@ -23,6 +23,7 @@ import pytest
 from safetensors.numpy import load, save
 
 from symseed import DataError, Library, SettingsError, StopReason, SymbolicRegressor, files
+from symseed.cli import run_names
 from symseed.cli.main import commands
 from symseed.language.tokens import TokenKind
 from symseed.regressor.run import Run
@@ -85,66 +86,25 @@ def test_several_targets_have_a_front_each(tmp_path: Path) -> None:
     assert (run_of(model) / "front-2.csv").exists()
 
 
-_KILLED = """
-import os, random, signal, sys, time
-from pathlib import Path
-import numpy as np
-from symseed import SymbolicRegressor
-
-folder, method = Path(sys.argv[1]), sys.argv[2]
-evals, most, kills = int(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5])
-rng = np.random.default_rng(4)
-X = rng.uniform(0.5, 3.0, (30, 2))
-y = np.exp(-X[:, 0]) * np.sin(3.0 * X[:, 1]) + X[:, 0] + 0.05 * rng.normal(size=len(X))
-settings = dict(method=method, max_time=None, patience=None, random_state=1, max_evals=evals)
-whole = SymbolicRegressor(**settings, output_directory=folder / "whole").fit(X, y)
-
-def child():
-    (folder / "killed").mkdir(exist_ok=True)
-    runs = [run for run in (folder / "killed").iterdir() if (run / "events.jsonl").exists()]
-    if runs:
-        SymbolicRegressor.resume(runs[0])
-    else:
-        SymbolicRegressor(**settings, output_directory=folder / "killed").fit(X, y)
-
-killed = 0
-delays = random.Random(0)
-while True:
-    process = os.fork()
-    if process == 0:
-        child()
-        os._exit(0)
-    if killed < kills:
-        time.sleep(delays.uniform(0.0, most))
-        os.kill(process, signal.SIGKILL)
-    _, status = os.waitpid(process, 0)
-    if os.WIFEXITED(status):
-        assert os.WEXITSTATUS(status) == 0, status
-        if killed >= kills:
-            break
-        # It ended before it was killed: begin again in another folder, until there were kills enough.
-        (folder / "killed").rename(folder / f"ended-{killed}")
-    else:
-        killed += 1
-fronts = {(path.parent.parent.name, path.read_bytes()) for path in folder.glob("*/*/front.csv")}
-assert len(fronts) >= 2
-assert {content for _, content in fronts} == {(Path(whole.run_directory_) / "front.csv").read_bytes()}
-print("killed", killed, "ended", len(fronts) - 1)
-"""
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(
-    ("method", "evals", "most", "kills"), [("nggp", 200_000, 0.25, 50), ("default", 200_000, 2.0, 2)]
-)
-def test_a_run_killed_at_any_moment_goes_on_to_the_same_front(
-    tmp_path: Path, method: str, evals: int, most: float, kills: int
-) -> None:
-    command = [sys.executable, "-c", textwrap.dedent(_KILLED), str(tmp_path), method, str(evals), str(most), str(kills)]
-    outcome = subprocess.run(command, capture_output=True, text=True, check=False)
+def test_runs_that_signals_end_at_any_moment_go_on_to_the_same_answer(tmp_path: Path) -> None:
+    """Five kinds of runs and four ways to end them, three signals or more of each: the least of `make campaign`."""
+    report = tmp_path / "report.json"
+    kinds = ["one target", "default", "several targets", "islands", "bench"]
+    command = [
+        sys.executable,
+        str(Path(__file__).parents[2] / "perf" / "campaign.py"),
+        "--signals",
+        "3",
+        "--json",
+        str(report),
+    ]
+    outcome = subprocess.run([*command, "--kinds", *kinds], capture_output=True, text=True, check=False)
     assert outcome.returncode == 0, outcome.stderr
-    assert f"killed {kills} " in outcome.stdout
+    found = json.loads(report.read_text())
+    assert len(found) == 20
+    assert all(one["signals"] >= 3 and not one["failures"] for one in found.values())
 
 
 def data_of() -> tuple[RunData, tuple[str, ...]]:
@@ -336,6 +296,43 @@ def test_a_checkpoint_whose_hash_is_right_but_whose_arrays_are_not_is_damaged_to
     with pytest.warns(RuntimeWarning, match="is damaged"):
         model = SymbolicRegressor.resume(folder)
     assert formulas(model) == not_broken_off
+
+
+@pytest.mark.parametrize("call", [0, 1])
+def test_a_run_whose_making_is_interrupted_leaves_no_folder(
+    tmp_path: Path, call: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, calls = files.replace, [0]
+
+    def interrupted(path: Path, content: bytes) -> None:
+        calls[0] += 1
+        if calls[0] == call + 1:
+            raise KeyboardInterrupt
+        write(path, content)
+
+    monkeypatch.setattr(files, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        SymbolicRegressor(**SMALL, output_directory=tmp_path / "runs").fit(X, Y)
+    assert calls[0] == call + 1
+    assert list((tmp_path / "runs").iterdir()) == []
+
+
+def test_a_run_whose_making_is_killed_is_not_listed_and_goes_after_an_hour(tmp_path: Path) -> None:
+    def killed(folder: Path) -> None:
+        (folder / "config.toml").touch()
+        os._exit(0)
+
+    process = os.fork()
+    if process == 0:
+        files.make_folder(tmp_path / "run", killed)
+    os.waitpid(process, 0)
+    (left,) = tmp_path.iterdir()
+    assert run_names.newest_first(tmp_path) == []
+    files.make_folder(tmp_path / "another", lambda folder: None)
+    assert left.exists(), "its maker may be alive"
+    os.utime(left, (0, 0))
+    files.make_folder(tmp_path / "one more", lambda folder: None)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["another", "one more"]
 
 
 def test_a_torn_last_line_is_left_out_and_the_next_one_is_whole(folder: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import multiprocessing
 import os
-import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -14,7 +13,7 @@ from multiprocessing.queues import SimpleQueue
 from symseed.benchmarks.execution import execute, failed
 from symseed.benchmarks.store import RunKey, RunRecord
 from symseed.recovery.checker import Checker
-from symseed.signals import end_without
+from symseed.signals import begin_worker, starting_processes
 
 
 def run(keys: Sequence[RunKey], jobs: int, finish: Callable[[RunRecord], None]) -> list[RunKey]:
@@ -33,7 +32,8 @@ def run(keys: Sequence[RunKey], jobs: int, finish: Callable[[RunRecord], None]) 
             while left or running:
                 while left and len(running) < 2 * jobs:
                     key = left.pop()
-                    running[pool.submit(_work, key)] = key
+                    with starting_processes():
+                        running[pool.submit(_work, key)] = key
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     record = future.result()
                     del running[future]
@@ -54,7 +54,9 @@ def _run_alone(key: RunKey) -> RunRecord:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context, initializer=_begin_worker, initargs=(os.getpid(), None)) as pool:
         try:
-            return pool.submit(_work, key).result()
+            with starting_processes():
+                future = pool.submit(_work, key)
+            return future.result()
         except BrokenProcessPool:
             return failed(key, "The process died while it ran this.")
 
@@ -69,10 +71,9 @@ def _cores() -> list[int | None]:
 
 
 def _begin_worker(parent: int, cores: SimpleQueue[int | None] | None) -> None:
-    """Leave Ctrl-C to the parent, end with it, take a core, and start a checker for all runs of this process."""
+    """Begin as every worker does, take a core, and start a checker for all runs of this process."""
     global _checker
-    end_without(parent)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    begin_worker(parent)
     core = cores.get() if cores is not None and not cores.empty() else None
     if core is not None:
         # Some systems pack busy processes onto one core and leave the others idle.

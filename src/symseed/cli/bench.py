@@ -15,7 +15,7 @@ from symseed.benchmarks import plots, rates, report, runner
 from symseed.benchmarks.store import RunRecord, Store
 from symseed.cli import next_step, problems
 from symseed.errors import DataError, SettingsError
-from symseed.signals import INTERRUPTED, TERMINATED, Termination
+from symseed.signals import INTERRUPTED
 
 _BUDGET = "the method's budget"
 _MOST_SEEDS = 100_000
@@ -91,9 +91,8 @@ def run_command(
     known = {record.key for record in store.read()}
     missing = sum(key not in known for key in keys)
     click.echo(f"{len(keys)} runs, {len(keys) - missing} of them done before; records in {store.path}")
-    ending = Termination()
     try:
-        with ending, cluster.connected(scheduler) as executor, _shown(missing) as done:
+        with cluster.connected(scheduler) as executor, _shown(missing) as done:
             several = _AHEAD * executor.threads if isinstance(executor, cluster.Cluster) else jobs
             runner.run_many(keys, store, jobs=several, done=done, executor=executor)
     except cluster.LostSchedulerError as error:
@@ -101,7 +100,7 @@ def run_command(
         sys.exit(1)
     except KeyboardInterrupt:
         click.echo(f"symseed: Stopped. The records so far are in {store.path}; the same command goes on.", err=True)
-        sys.exit(TERMINATED if ending.is_terminated else INTERRUPTED)
+        sys.exit(INTERRUPTED)
     next_step.say(f"symseed bench table {shlex.quote(str(folder))}")
 
 

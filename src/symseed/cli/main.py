@@ -13,7 +13,7 @@ import click
 
 from symseed.cli import complete, options
 from symseed.errors import SymseedError, brief
-from symseed.signals import INTERRUPTED
+from symseed.signals import INTERRUPTED, TERMINATED, Ending
 from symseed.text import for_terminal
 from symseed.version import version
 
@@ -80,28 +80,45 @@ def completion(shell: str) -> None:
     click.echo(complete.script(commands, shell))
 
 
-def main() -> None:
+def main(ending: Ending | None = None) -> None:
     """Run a command; whatever goes wrong ends it with a sentence and an exit code.
 
-    2: the input is wrong; 130: Ctrl-C; 70: a fault of symseed; 1: something else, such as a full disk.
+    2: the input is wrong; 130: Ctrl-C; 143: SIGTERM; 70: a fault of symseed; 1: something else, such as a full disk.
+
+    Args:
+        ending: obeys signals, also before and after the command; None: only during it.
     """
+    if ending is None:
+        with Ending() as ending:
+            code = _ended(ending)
+    else:
+        code = _ended(ending)
+    sys.exit(TERMINATED if code == INTERRUPTED and ending.is_terminated else code)
+
+
+def _ended(ending: Ending) -> int:
+    """Run a command, and return its exit code; commands need not know which signal interrupted them."""
     warnings.showwarning = _show_warning
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a console may lack letters of a name
+    code: object = 0
     try:
-        code = commands(standalone_mode=False)
+        with ending.working():
+            code = commands(standalone_mode=False)
+    except SystemExit as left:
+        code = left.code
     except (Exception, KeyboardInterrupt) as error:
-        sentence, code = _told(error)
+        sentence, code = _told(error, ending)
         if code == FAULT and os.environ.get(DEBUG):
             raise
         _discard_output()
         with contextlib.suppress(OSError):
             click.echo(for_terminal(sentence), err=True)
-    sys.exit(code if isinstance(code, int) else 0)
+    return code if isinstance(code, int) else 0
 
 
-def _told(error: BaseException) -> tuple[str, int]:
+def _told(error: BaseException, ending: Ending) -> tuple[str, int]:
     """What a user is told of an exception, and the exit code."""
     if isinstance(error, SymseedError):
         return f"symseed: {error}", 2
@@ -110,7 +127,8 @@ def _told(error: BaseException) -> tuple[str, int]:
         error.show(shown)
         return brief(shown.getvalue().rstrip()), error.exit_code
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
-        return "symseed: Ctrl-C ended the command before there was a result.", INTERRUPTED
+        name = "SIGTERM" if ending.is_terminated else "Ctrl-C"
+        return f"symseed: {name} ended the command before there was a result.", INTERRUPTED
     if isinstance(error, MemoryError):
         return "symseed: There is not enough memory. Use fewer samples or columns.", 1
     if isinstance(error, OSError):

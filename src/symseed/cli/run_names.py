@@ -27,7 +27,8 @@ def newest_first(parent: Path) -> list[Path]:
     """
     with os.scandir(parent) as entries:
         folders = [parent / entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-    return sorted((folder for folder in folders if _written(folder) is not None), key=_age, reverse=True)
+    runs = (folder for folder in folders if not folder.name.startswith(".") and _written(folder) is not None)
+    return sorted(runs, key=_age, reverse=True)
 
 
 def find(text: str) -> Path:

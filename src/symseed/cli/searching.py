@@ -20,7 +20,7 @@ from symseed.regressor.regressor import SymbolicRegressor
 from symseed.regressor.run import Run
 from symseed.regressor.run_data import RunData
 from symseed.regressor.settings import Settings
-from symseed.signals import INTERRUPTED, TERMINATED, Termination
+from symseed.signals import INTERRUPTED
 from symseed.text import for_terminal
 
 
@@ -76,19 +76,15 @@ def _follow(
     as_json: bool,
 ) -> None:
     """Run a search under a display, and print its results."""
-    ending = Termination()
     try:
-        with ending:
-            display = live.Display(data.targets, given.plan().patience, given.model_selection, live.console())
-            model = search(None if as_json else display)
+        display = live.Display(data.targets, given.plan().patience, given.model_selection, live.console())
+        model = search(None if as_json else display)
     except KeyboardInterrupt:
         click.echo("symseed: The search was stopped before it found a formula.", err=True)
-        sys.exit(TERMINATED if ending.is_terminated else INTERRUPTED)
+        sys.exit(INTERRUPTED)
     results.print_fronts(model, data, as_json=as_json)
     if not as_json and model.run_directory_ is not None:
         name = run_names.typed(Path(model.run_directory_))
         next_step.say(*([f"symseed resume {name}"] if model.interrupted_ else []), f"symseed report {name}")
-    if ending.is_terminated:
-        sys.exit(TERMINATED)
     if model.interrupted_:
         sys.exit(INTERRUPTED)

@@ -10,7 +10,6 @@ import click
 
 from symseed.cli import options, run_names
 from symseed.errors import SettingsError
-from symseed.signals import Termination
 
 
 @click.command(
@@ -39,7 +38,6 @@ def studio(folder: Path, port: int | None, no_browser: bool) -> None:
             webbrowser.open(once)
 
     try:
-        with Termination():  # SIGTERM ends it as Ctrl-C does, and removes the tables that it was given
-            serve(folder.absolute(), run_names.newest_first, port, ready)
+        serve(folder.absolute(), run_names.newest_first, port, ready)
     except KeyboardInterrupt:
         click.echo("The page is closed.")

@@ -19,7 +19,6 @@ import functools
 import math
 import os
 import secrets
-import shutil
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -116,21 +115,25 @@ class Run:
             settings = replace(settings, random_state=None)  # the generator has changed since; the seed decides
         if settings.network not in (None, "auto"):
             settings = replace(settings, network=str(Path(settings.network).resolve()))  # as seen from anywhere
-        folder: Path | None = None
-        try:
-            folder = _new_folder(parent)
-            run = cls(folder, settings, data, seed, known, network)
+        name = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+
+        def fill(begun: Path) -> None:
             content = data.packed()
-            files.replace(folder / _DATA, content)
+            files.replace(begun / _DATA, content)
             described = data.described | {"sha256": files.digest(content)}
-            files.replace(
-                folder / run_config.FILE, run_config.to_text(settings, seed, known, described, network).encode()
-            )
-            (folder / _CHECKPOINT).mkdir()
-            run.log.open("begin", _limits(settings))
+            text = run_config.to_text(settings, seed, known, described, network)
+            files.replace(begun / run_config.FILE, text.encode())
+            (begun / _CHECKPOINT).mkdir()
+
+        try:
+            files.make_folder(parent / name, fill)
+            run = cls(parent / name, settings, data, seed, known, network)
+            try:
+                run.log.open("begin", _limits(settings))
+            except OSError:
+                files.remove_folder(run.folder)
+                raise
         except (OSError, ValueError) as error:  # a ValueError: the name has a character that no name may have
-            if folder is not None:
-                shutil.rmtree(folder, ignore_errors=True)
             raise SettingsError(
                 f"`output_directory` must be a folder that can be written to, but `{parent}` is not: {error}. Choose "
                 "another, or None to keep everything in memory."
@@ -333,13 +336,3 @@ def _limits(settings: Settings) -> dict[str, float | None]:
     """The limits of a search as its log has them."""
     seconds = settings.max_time
     return {"seconds": None if seconds is None or math.isinf(seconds) else seconds, "expressions": settings.max_evals}
-
-
-def _new_folder(parent: Path) -> Path:
-    while True:
-        folder = parent / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
-        try:
-            folder.mkdir(parents=True)
-        except FileExistsError:
-            continue
-        return folder
