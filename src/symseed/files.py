@@ -101,10 +101,11 @@ def make_folder(path: Path, fill: Callable[[Path], None]) -> None:
         temporary.mkdir()
         fill(temporary)
         temporary.rename(path)
+        _sync_folder(path.parent)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
+        remove_folder(path)
         raise
-    _sync_folder(path.parent)
 
 
 def remove_folder(path: Path) -> None:
@@ -222,8 +223,9 @@ class Lines:
         return path.exists() and os.path.samestat(os.fstat(self._file.fileno()), path.stat())
 
     def close(self) -> None:
-        """Close the file, and release its lock."""
-        self._file.close()
+        """Close the file, and release its lock; what could not be written was said when it was appended."""
+        with contextlib.suppress(OSError):
+            self._file.close()
 
 
 def read_lines(content: bytes) -> Iterator[Any]:

@@ -108,18 +108,20 @@ class Store:
     def read(self) -> list[RunRecord]:
         """Return all records, the packed ones first; a line that was incomplete when the process died is left out.
 
+        Of records with the same key, the last is returned: a process may have died between packing and removal.
+
         Raises:
             DataError: if a file is of another version, or the packed one is damaged.
         """
         records = self._parse(self.packed, self._unpacked()) if os.path.lexists(self.packed) else []
         if os.path.lexists(self.path):
             records += self._parse(self.path, self._content(self.path))
-        return records
+        return list({record.key: record for record in records}.values())
 
     def pack(self) -> int:
         """Move all records into the packed file, and return how many it has.
 
-        If two have the same key, the later one is kept. Methods are in the order of their first records, and the runs
+        Methods are in the order of their first records, and the runs
         of each in the order of their keys, so that the same records give the same bytes. Times are rounded to 6 digits,
         which makes the file a seventh smaller; all other values are unchanged.
 

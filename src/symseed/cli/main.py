@@ -12,7 +12,7 @@ import warnings
 import click
 
 from symseed.cli import complete, options
-from symseed.errors import SymseedError, brief
+from symseed.errors import SettingsError, SymseedError, brief
 from symseed.signals import INTERRUPTED, TERMINATED, Ending
 from symseed.text import for_terminal
 from symseed.version import version
@@ -36,6 +36,8 @@ ELSEWHERE = {
 
 DEBUG = "SYMSEED_DEBUG"
 """Variable of the environment; if it is set, a fault of symseed is shown with its traceback."""
+_LEAST_MEMORY = 2**29
+"""Least limit of memory, in bytes: what NumPy, SciPy and their threads reserve on two cores, rounded up."""
 FAULT = 70
 """Exit code after a fault of symseed: EX_SOFTWARE of the C library's sysexits.h."""
 
@@ -105,6 +107,7 @@ def _ended(ending: Ending) -> int:
     code: object = 0
     try:
         with ending.working():
+            _check_memory()
             code = commands(standalone_mode=False)
     except SystemExit as left:
         code = left.code
@@ -116,6 +119,24 @@ def _ended(ending: Ending) -> int:
         with contextlib.suppress(OSError):
             click.echo(for_terminal(sentence), err=True)
     return code if isinstance(code, int) else 0
+
+
+def _check_memory() -> None:
+    """Refuse a limit of memory below which libraries cannot be loaded: BLAS would try for ever.
+
+    Raises:
+        SettingsError: if the limit is that low.
+    """
+    try:
+        import resource
+    except ImportError:
+        return  # only POSIX has such limits
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if most != resource.RLIM_INFINITY and most < _LEAST_MEMORY:
+        raise SettingsError(
+            f"symseed needs at least {_LEAST_MEMORY >> 20} MiB of memory, but this process may have {most >> 20} MiB. "
+            "Raise the limit (`ulimit -v`)."
+        )
 
 
 def _told(error: BaseException, ending: Ending) -> tuple[str, int]:
@@ -131,6 +152,12 @@ def _told(error: BaseException, ending: Ending) -> tuple[str, int]:
         return f"symseed: {name} ended the command before there was a result.", INTERRUPTED
     if isinstance(error, MemoryError):
         return "symseed: There is not enough memory. Use fewer samples or columns.", 1
+    if isinstance(error, ImportError):
+        return (
+            f"symseed: A library cannot be loaded: {brief(str(error))}. If memory is limited, allow more; if not, "
+            "install symseed and what it needs again.",
+            1,
+        )
     if isinstance(error, OSError):
         name = "" if error.filename is None else f" `{error.filename}`"
         return f"symseed: Reading or writing{brief(name)} failed: {error.strerror or error}.", 1

@@ -40,8 +40,9 @@ class Checkpoints:
         """Write the state of the search for a target."""
         arrays, values = states.pack(state, library)
         content = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
-        # The manifest is written last; arrays that do not match its hash are ignored.
-        name, self._slot = self._slot, _other(self._slot)
+        # The manifest is written last; arrays that do not match its hash are ignored. If a write fails, the next state
+        # goes to the same slot, so that the other one stays good.
+        name = self._slot
         manifest = {
             "schema": SCHEMA,
             "version": version(),
@@ -52,6 +53,7 @@ class Checkpoints:
         }
         files.replace(self._folder / f"{name}.safetensors", content)
         files.replace(self._folder / f"{name}.json", json.dumps(manifest).encode())
+        self._slot = _other(name)
 
     def newest(self, output: int, library: Library, settings: PortfolioSettings) -> PortfolioState | None:
         """Return the newest state of the search for a target; None if no checkpoint can be used.
