@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find src CMakeLists.txt pyproject.toml README.md LICENSE -type f -not -name '*.pyc')
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+TSAN_LIBRARIES = $(shell $${CXX:-c++} -print-file-name=libtsan.so)
 ASAN_LIBRARIES = $(shell $${CXX:-c++} -print-file-name=libasan.so):$(shell $${CXX:-c++} -print-file-name=libstdc++.so)
 
 # On Linux, auditwheel checks what the wheel needs of the system, and names the oldest glibc that has it (manylinux).
@@ -13,10 +14,10 @@ else
 REPAIR_WHEEL = cp build/wheel/*.whl dist
 endif
 
-.PHONY: help demo test browser cluster lint docs perf surroundings campaign fuzz recipe sanitize wheel clean
+.PHONY: help demo test browser cluster lint docs perf surroundings campaign soak fuzz recipe sanitize sanitize-threads wheel clean
 
 help:  ## Say what can be made
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
 
 demo: $(VENV)/installed  ## Find Kepler's third law in the planets' orbits
 	$(BIN)/symseed fit planets --target period_days --set patience=4
@@ -52,6 +53,9 @@ SIGNALS ?= 200
 campaign: $(VENV)/installed  ## End runs by signals at random moments and continue them, SIGNALS=200 each; figures go to build/campaign.json
 	$(BIN)/python perf/campaign.py --signals $(SIGNALS) --json build/campaign.json
 
+soak: $(VENV)/installed  ## Fit 500 times in one process, and see that nothing piles up; figures go to build/soak.json
+	$(BIN)/python perf/soak.py --json build/soak.json
+
 SECONDS ?= 60
 fuzz: $(VENV)/installed $(VENV)/test-tools $(VENV)/fuzz-tools  ## Give changed bytes to all that reads bytes, SECONDS=60 each; figures go to build/fuzz.json
 	$(BIN)/python fuzz/fuzz.py --seconds $(SECONDS) --json build/fuzz.json
@@ -61,12 +65,21 @@ recipe: $(VENV)/installed $(VENV)/test-tools  ## Add two operators to a copy of 
 
 sanitize: $(VENV)/installed $(VENV)/test-tools  ## Run the core's tests with address and undefined-behaviour sanitizers
 	$(PIP) --no-deps --no-build-isolation --upgrade --target build/sanitize \
-	  --config-settings=build-dir=build/sanitize-objects --config-settings=cmake.define.SYMSEED_SANITIZE=ON .
+	  --config-settings=build-dir=build/sanitize-objects --config-settings=cmake.define.SYMSEED_SANITIZE=address,undefined .
 	LD_PRELOAD=$(ASAN_LIBRARIES) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
 	  PYTHONPATH=build/sanitize $(BIN)/python -m pytest -p no:cacheprovider --timeout 600 -m 'not memory' \
 	  $(addprefix tests/,core data/test_losses.py language/test_functions.py language/test_population.py \
 	  scoring/test_evaluation.py scoring/test_fitting.py scoring/test_regression.py search/test_policy.py \
 	  search/test_variation.py space)
+
+# The addresses of a process are not random under this sanitizer, which needs some of them for itself.
+sanitize-threads: $(VENV)/installed $(VENV)/test-tools  ## Run the core from several threads with the thread sanitizer
+	$(PIP) --no-deps --no-build-isolation --upgrade --target build/sanitize-threads \
+	  --config-settings=build-dir=build/sanitize-threads-objects --config-settings=cmake.define.SYMSEED_SANITIZE=thread .
+	LD_PRELOAD=$(TSAN_LIBRARIES) TSAN_OPTIONS=halt_on_error=1:exitcode=66:report_bugs=1 OPENBLAS_NUM_THREADS=1 \
+	  PYTHONPATH=build/sanitize-threads setarch $$(uname -m) --addr-no-randomize \
+	  $(BIN)/python -m pytest -p no:cacheprovider --timeout 900 -m 'not memory' \
+	  $(addprefix tests/core/,test_sharing.py test_threads_and_instruction_sets.py test_exit.py test_forks.py)
 
 wheel: $(VENV)/build-tools $(VENV)/wheel-tools  ## Build a wheel into dist/ that installs without a compiler
 	rm -rf build/wheel

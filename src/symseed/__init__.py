@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from symseed.errors import check_lock
+
 if TYPE_CHECKING:
     from symseed import search
     from symseed.data.backend import Failure
@@ -106,6 +108,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("symseed.search")
     if name not in _HOMES:
         raise AttributeError(f"module 'symseed' has no attribute {name!r}")
+    check_lock()
     value = getattr(importlib.import_module(f"symseed.{_HOMES[name]}"), name)
     globals()[name] = value
     return value

@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 _MOST_QUOTED = 200
@@ -102,3 +103,17 @@ def did_you_mean(name: Any, known: Iterable[str]) -> str:
     folded = {other.lower(): other for other in known}
     near = difflib.get_close_matches(str(name).lower(), folded, n=1)
     return f" Did you mean `{folded[near[0]]}`?" if near else ""
+
+
+def check_lock() -> None:
+    """Refuse a Python whose global lock is off: objects of the core rely on it.
+
+    Raises:
+        SettingsError: if it is off.
+    """
+    is_locked: Callable[[], bool] = getattr(sys, "_is_gil_enabled", lambda: True)
+    if not is_locked():
+        raise SettingsError(
+            "symseed needs Python's global lock (GIL), but it is off in this free-threaded Python. Set PYTHON_GIL=1, "
+            "or use a Python that is not free-threaded."
+        )

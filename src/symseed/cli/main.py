@@ -12,7 +12,7 @@ import warnings
 import click
 
 from symseed.cli import complete, options
-from symseed.errors import SettingsError, SymseedError, brief
+from symseed.errors import SettingsError, SymseedError, brief, check_lock
 from symseed.signals import INTERRUPTED, TERMINATED, Ending
 from symseed.text import for_terminal
 from symseed.version import version
@@ -107,6 +107,7 @@ def _ended(ending: Ending) -> int:
     code: object = 0
     try:
         with ending.working():
+            check_lock()
             _check_memory()
             code = commands(standalone_mode=False)
     except SystemExit as left:
