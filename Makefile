@@ -7,6 +7,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 TSAN_LIBRARIES = $(shell $${CXX:-c++} -print-file-name=libtsan.so)
 ASAN_LIBRARIES = $(shell $${CXX:-c++} -print-file-name=libasan.so):$(shell $${CXX:-c++} -print-file-name=libstdc++.so)
 
+GROUPS_OF_TOOLS = build cluster docs lint perf test wheel
+
 # On Linux, auditwheel checks what the wheel needs of the system, and names the oldest glibc that has it (manylinux).
 ifeq ($(shell uname -s),Linux)
 REPAIR_WHEEL = PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist build/wheel/*.whl
@@ -14,7 +16,7 @@ else
 REPAIR_WHEEL = cp build/wheel/*.whl dist
 endif
 
-.PHONY: help demo test browser cluster lint docs perf surroundings campaign soak fuzz recipe sanitize sanitize-threads wheel clean
+.PHONY: help demo test browser cluster lint docs perf surroundings campaign soak fuzz recipe sanitize sanitize-threads wheel locked hashes clean
 
 help:  ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -86,6 +88,15 @@ wheel: $(VENV)/build-tools $(VENV)/wheel-tools  ## Build a wheel into dist/ that
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheel .
 	mkdir -p dist
 	$(REPAIR_WHEEL)
+	$(BIN)/python supply/contents.py dist/*.whl
+
+locked: $(VENV)/pip  ## Compare the archives of all tools with the hashes of constraints.hashes, without installing them
+	for group in $(GROUPS_OF_TOOLS); do \
+	  $(BIN)/python -m pip install --quiet --dry-run --ignore-installed --constraint constraints.hashes --group $$group || exit 1; \
+	done
+
+hashes: $(VENV)/bin/python  ## Write constraints.hashes anew, with what the package index says of constraints.txt
+	$(BIN)/python supply/hashes.py
 
 clean:  ## Remove everything that was built
 	rm -rf $(VENV) build dist

@@ -100,7 +100,7 @@ class _Raw(io.FileIO):
         super().__init__(handle, mode)
         self._faults, self._has_failed = faults, False
 
-    def write(self, content: Any) -> int | None:
+    def write(self, content: Any, /) -> int:
         if self._has_failed:
             self._has_failed = False
             raise self._faults.error()
