@@ -4,29 +4,37 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from sklearn.model_selection import GridSearchCV
 from test_islands import followed, islands
 
-from symseed import SettingsError, SymbolicRegressor
+from symseed import DataError, SettingsError, SymbolicRegressor
 from symseed.benchmarks.runner import run_many, run_one
 from symseed.benchmarks.store import RunKey, RunRecord, Store
 from symseed.cli.bench import bench_commands
 from symseed.cluster import Cluster, LostSchedulerError
-from symseed.regressor import threads
+from symseed.data.chunks import Chunk
+from symseed.regressor import threads as fit_threads
 from symseed.search import StopReason
+from symseed.tables import LargeTable, TableOptions
+from symseed.tables.large import Roles, TableChunks
+from symseed.tables.opening import opened
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed: make cluster")
+ROOT = Path(__file__).parent.parent.parent
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(240)]
 
 
@@ -89,12 +97,104 @@ def test_a_fit_in_a_worker_of_joblib_on_the_cluster_has_one_thread(cluster: Any)
     joblib = pytest.importorskip("joblib")
     with distributed.Client(cluster, set_as_default=False) as client, joblib.parallel_config("dask", client=client):
         work = joblib.Parallel()
-        assert set(work(joblib.delayed(threads.processes)(None) for _ in range(3))) == {1}
-        assert set(work(joblib.delayed(threads.count)(None, 10**6, constants=True) for _ in range(3))) == {1}
+        assert set(work(joblib.delayed(fit_threads.processes)(None) for _ in range(3))) == {1}
+        assert set(work(joblib.delayed(fit_threads.count)(None, 10**6, constants=True) for _ in range(3))) == {1}
         X = np.linspace(1.0, 2.0, 20)[:, None]
         given: dict[str, Any] = {"method": "nggp", "max_evals": 200, "max_time": None, "random_state": 0}
         search = GridSearchCV(SymbolicRegressor(**given), {"maxsize": [3, 5]}, cv=2).fit(X, X[:, 0])
     assert search.best_score_ == pytest.approx(1.0)
+
+
+# --- Large tables ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    random = np.random.default_rng(0)
+    a, b = random.uniform(0.5, 2.0, (2, 1_500_000))
+    return pd.DataFrame({"a": a, "b": b, "y": 1.234 * a * a + 0.567 * b + random.normal(0.0, 0.2, len(a))})
+
+
+@pytest.fixture(scope="module")
+def folder(frame: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("table")
+    for place, begin in enumerate(range(0, len(frame), 400_000)):
+        frame.iloc[begin : begin + 400_000].to_parquet(path / f"part-{place}.parquet", row_group_size=70_000)
+    return path
+
+
+QUICK: dict[str, Any] = {"method": "nggp", "constants": True, "max_evals": 300, "max_time": None, "random_state": 0}
+QUICK |= {"method_settings": {"batch": 50, "evolution.generations": 4}}
+
+
+@pytest.fixture(scope="module")
+def in_memory(frame: pd.DataFrame) -> str:
+    return described(SymbolicRegressor(**QUICK).fit(frame[["a", "b"]], frame["y"]))
+
+
+def described(model: SymbolicRegressor) -> str:
+    return str([(str(one.expression), one.loss, one.description) for one in model.pareto_front_])
+
+
+def slowly(chunk: Chunk) -> Any:
+    time.sleep(0.2)
+    return np.array([chunk.data.X.sum(), chunk.data.y.sum()])
+
+
+def test_a_large_table_is_read_by_the_workers_even_if_one_is_killed_on_the_way(cluster: Any, folder: Path) -> None:
+    table = LargeTable.of(opened(str(folder), TableOptions()), Roles(("a", "b"), "y"))
+    here = TableChunks(table, ("a", "b"), threads=2).total(slowly)
+    with Cluster(cluster.scheduler_address) as executor:
+        killer = threading.Timer(1.0, lambda: os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL))
+        killer.start()
+        there = TableChunks(table, ("a", "b"), executor=executor).total(slowly)
+        assert not killer.is_alive()
+    assert there.tolist() == here.tolist()
+
+
+def test_a_fit_on_a_cluster_has_the_formulas_of_the_table_in_memory(cluster: Any, folder: Path, in_memory: str) -> None:
+    assert described(SymbolicRegressor(**QUICK, executor=cluster.scheduler_address).fit(folder, "y")) == in_memory
+
+
+def test_a_dask_frame_is_fitted_partition_by_partition(cluster: Any, folder: Path, in_memory: str) -> None:
+    dask_frame = pytest.importorskip("dask.dataframe").read_parquet(folder)
+    with distributed.Client(cluster):
+        assert described(SymbolicRegressor(**QUICK).fit(dask_frame[["a", "b"]], dask_frame["y"])) == in_memory
+    assert described(SymbolicRegressor(**QUICK).fit(dask_frame, "y")) == in_memory
+
+
+def test_a_partition_whose_column_has_another_type_is_named(frame: pd.DataFrame) -> None:
+    dask = pytest.importorskip("dask.dataframe")
+    parts = dask.from_pandas(frame[:20_000], npartitions=4)
+    changed = parts.map_partitions(
+        lambda part: part.assign(a="x") if part.index[0] == 10_000 else part, meta=parts._meta
+    )
+    with pytest.raises(DataError, match="Partition 2 must have numbers in `a`, as the others have"):
+        SymbolicRegressor(**QUICK).fit(changed, "y")
+
+
+# --- Other executors -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["islands_loky", "islands_mpi"])
+def test_the_examples_of_executors_print_what_one_process_finds(name: str) -> None:
+    command = [sys.executable, str(ROOT / "examples" / f"{name}.py")]
+    if name == "islands_mpi":
+        pytest.importorskip("mpi4py")
+        starter = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+        if starter is None:
+            pytest.skip("There is no mpiexec.")
+        command = [starter, "-n", "3", sys.executable, "-m", "mpi4py.futures", *command[1:]]
+    else:
+        pytest.importorskip("loky")
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    t = np.linspace(0.0, 6.0, 60)
+    y = 1.5 * np.exp(-0.4 * t) * np.cos(3.0 * t) + np.random.default_rng(0).normal(0.0, 0.05, 60)
+    islands_, most = (4, 12_000) if name == "islands_mpi" else (2, 6_000)
+    model = SymbolicRegressor(islands=islands_, n_jobs=1, max_evals=most, max_time=None, random_state=0)
+    model.fit(t[:, None], y)
+    assert done.stdout == f"{model.best_}\n{model.stop_reason_}\n"
 
 
 def test_a_worker_of_another_version_is_refused() -> None:

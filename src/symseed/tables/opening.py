@@ -141,14 +141,14 @@ def opened(path: str, options: TableOptions) -> Stream | Sequential:
 
 def of_dask(frame: Any) -> Sequential:
     """Return a Dask DataFrame as a table; a partition is in memory at a time."""
+    import pandas
+
     kinds = {str(name): "numbers" if kind.kind in "biuf" else "text" for name, kind in frame.dtypes.items()}
 
     def read(columns: Sequence[str]) -> Iterator[Floats]:
         for place in range(frame.npartitions):
             part = frame[list(columns)].get_partition(place).compute()
-            lost = [
-                name for name in columns if np.dtype(getattr(part[name].dtype, "numpy_dtype", "f8")).kind not in "biuf"
-            ]
+            lost = [name for name in columns if not pandas.api.types.is_numeric_dtype(part[name].dtype)]
             if lost:
                 raise DataError(f"Partition {place} must have numbers in {listed(lost)}, as the others have.")
             yield part.to_numpy(dtype=np.float64, na_value=np.nan)
