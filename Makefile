@@ -16,7 +16,7 @@ else
 REPAIR_WHEEL = cp build/wheel/*.whl dist
 endif
 
-.PHONY: help demo test browser cluster lint docs perf surroundings campaign soak fuzz recipe sanitize sanitize-threads wheel locked hashes clean
+.PHONY: help demo test browser cluster lint docs perf perf-gpu surroundings campaign soak fuzz recipe sanitize sanitize-threads wheel locked hashes clean
 
 help:  ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -38,7 +38,7 @@ lint: $(VENV)/installed $(VENV)/test-tools $(VENV)/lint-tools  ## Formats, lint 
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/clang-format --dry-run --Werror src/core/*.hpp src/core/*.cpp neural/*.cpp perf/*.cpp
+	$(BIN)/clang-format --dry-run --Werror src/core/*.hpp src/core/*.cpp src/core/*.cu neural/*.cpp perf/*.cpp tests/cuda/*.cpp
 	$(BIN)/python -m pytest -q tests/core/test_stub.py
 	$(MAKE) --no-print-directory docs
 
@@ -47,6 +47,9 @@ docs: $(VENV)/installed $(VENV)/docs-tools  ## Build the pages into build/docs
 
 perf: $(VENV)/installed $(VENV)/perf-tools  ## Measure speed beside peers and the hardware; figures go to build/perf.json
 	$(BIN)/python perf/run.py --json build/perf.json
+
+perf-gpu: $(VENV)/installed $(VENV)/gpu-tools  ## Measure speed on a GPU, and compare its bits with the core's; figures go to build/perf-gpu.json
+	$(BIN)/python perf/gpu.py --json build/perf-gpu.json
 
 surroundings: $(VENV)/installed  ## Compare 85 whole fits between simulated processors, to the bit; the result goes to build/surroundings.json
 	$(BIN)/python perf/surroundings.py --expressions 12000 --json build/surroundings.json

@@ -251,6 +251,7 @@ void bind_codes(nb::module_& m, const char* name, const Fill& fill, const Extra&
 }
 
 void bind_complete(nb::module_& m);
+void bind_device(nb::module_& m);
 void bind_function(nb::module_& m);
 void bind_gp(nb::module_& m);
 void bind_linear(nb::module_& m);

@@ -115,6 +115,18 @@ nb::tuple bind_linearise(const Vocabulary& vocabulary, const Samples& samples, c
                         to_numpy(std::move(at.curvature), {places.size(), places.size()}));
 }
 
+// Errors, failures, positions, constants if they were fitted, and whether each row was computed.
+nb::tuple bind_lookup(Lookup&& lookup) {
+  std::vector<std::uint8_t> computed(lookup.source.size());
+  for (const std::size_t i : lookup.rows) computed[i] = 1;
+  auto [failure, position] = split(lookup.outcome);
+  const std::size_t count = lookup.source.size();
+  return nb::make_tuple(
+      to_numpy(std::move(lookup.error)), failure, position,
+      lookup.fits ? nb::cast(to_numpy(std::move(lookup.constants), {count, lookup.stride})) : nb::none(),
+      to_numpy(std::move(computed)));
+}
+
 nb::tuple bind_cached_score(Cache& cache, const Vocabulary& vocabulary, const Samples& samples, const Tokens& tokens,
                             const Lengths& lengths, const Constants& constants,
                             const std::optional<std::tuple<int, int, std::uint64_t, FitMethod>>& fit, Validity validity,
@@ -126,19 +138,40 @@ nb::tuple bind_cached_score(Cache& cache, const Vocabulary& vocabulary, const Sa
   const EvalOptions options = to_options(validity, instruction_set, loss);
   std::optional<FitSettings> settings;
   if (fit) settings = FitSettings{std::get<0>(*fit), std::get<1>(*fit), std::get<2>(*fit), std::get<3>(*fit)};
-  std::vector<double> fitted;
-  if (fit) fitted = copy_of(constants);
-  std::vector<double> error(rows.count);
-  std::vector<Outcome> outcome(rows.count);
-  std::vector<std::uint8_t> computed(rows.count);
-  run([&](Monitor& monitor) {
-    score(cache, options, vocabulary, rows, samples, settings, threads, monitor, fitted.data(), error.data(),
-          outcome.data(), computed.data());
-  });
-  auto [failure, position] = split(outcome);
-  return nb::make_tuple(to_numpy(std::move(error)), failure, position,
-                        fit ? nb::cast(to_numpy(std::move(fitted), {rows.count, rows.stride})) : nb::none(),
-                        to_numpy(std::move(computed)));
+  Lookup lookup;
+  run([&](Monitor& monitor) { lookup = score(cache, options, vocabulary, rows, samples, settings, threads, monitor); });
+  return bind_lookup(std::move(lookup));
+}
+
+nb::tuple bind_look_up(const Cache& cache, const Vocabulary& vocabulary, const Tokens& tokens, const Lengths& lengths,
+                       const Constants& constants, bool fits) {
+  const HeldRows rows = to_rows(vocabulary, tokens, lengths, constants);
+  auto lookup = std::make_unique<Lookup>();
+  run([&](Monitor&) { *lookup = look_up(cache, vocabulary, rows, fits); });
+  const std::size_t count = lookup->lengths.size(), stride = lookup->stride;
+  auto fresh_tokens = lookup->tokens;
+  auto fresh_lengths = lookup->lengths;
+  auto fresh_constants = lookup->values;
+  fresh_constants.resize(count * stride, kNan);
+  return nb::make_tuple(std::move(lookup), to_numpy(std::move(fresh_tokens), {count, stride}),
+                        to_numpy(std::move(fresh_lengths)), to_numpy(std::move(fresh_constants), {count, stride}));
+}
+
+nb::tuple bind_keep(Cache& cache, const Vocabulary& vocabulary, const Lookup& lookup, const Constants& constants,
+                    const Array<double, 1>& error, const Array<std::uint8_t, 1>& failure,
+                    const Array<std::int32_t, 1>& position) {
+  const std::size_t count = lookup.lengths.size();
+  require(constants.shape(0) == count && constants.shape(1) == lookup.stride && error.size() == count &&
+              failure.size() == count && position.size() == count,
+          "`constants`, `error`, `failure` and `position` must have one row for each row that was asked for.");
+  std::vector<Outcome> outcome;
+  for (std::size_t i = 0; i < count; ++i) {
+    require(failure.data()[i] <= static_cast<std::uint8_t>(Failure::no_answer), "Each failure must be a `Failure`.");
+    outcome.push_back({static_cast<Failure>(failure.data()[i]), position.data()[i]});
+  }
+  Lookup all = lookup;
+  run([&](Monitor&) { keep(cache, vocabulary, all, constants.data(), error.data(), outcome.data()); });
+  return bind_lookup(std::move(all));
 }
 
 void name_failures(nb::enum_<Failure>& codes) {
@@ -183,11 +216,16 @@ void bind_score(nb::module_& m) {
             new (self) Samples(make_samples(X, y, weight));
           },
           "X"_array, "y"_array, "weight"_array);
+  nb::class_<Lookup>(m, "Lookup");
   nb::class_<Cache>(m, "Cache")
       .def(nb::init<std::size_t, std::size_t>(), "max_bytes"_a, "constants_per_row"_a)
       .def("score", &bind_cached_score, "vocabulary"_a, "samples"_a, "tokens"_array, "lengths"_array, "constants"_array,
            nb::kw_only(), "fit"_a, "validity"_a, "threads"_a, "loss"_a.none() = nb::none(),
            "instruction_set"_a = nb::none())
+      .def("look_up", &bind_look_up, "vocabulary"_a, "tokens"_array, "lengths"_array, "constants"_array, nb::kw_only(),
+           "fits"_a)
+      .def("keep", &bind_keep, "vocabulary"_a, "lookup"_a, "constants"_array, "error"_array, "failure"_array,
+           "position"_array)
       .def_prop_ro("counts",
                    [](const Cache& self) {
                      const Cache::Counts counts = self.counts();

@@ -118,10 +118,12 @@ bool add_function(const EvalOptions& options, const double* prediction, const Sa
   Lines loss(static_cast<std::size_t>(points));
   const double* target = samples.target.data() + first;
   if (!options.loss->values(*options.kernels, target, prediction, loss.data(), points)) return false;
+  double sums[kGroup] = {};
   for (int i = 0; i < points; ++i) {
     // A sample of weight 0, such as padding, adds nothing, whatever its loss.
-    if (weight[i] > 0.0) lanes[i % kGroup] += weight[i] * loss[static_cast<std::size_t>(i)];
+    if (weight[i] > 0.0) sums[i % kGroup] += weight[i] * loss[static_cast<std::size_t>(i)];
   }
+  for (int lane = 0; lane < kGroup; ++lane) lanes[lane] += sums[lane];
   return true;
 }
 

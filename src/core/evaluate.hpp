@@ -93,11 +93,11 @@ void for_each_block(const Samples& samples, Visit visit) {
   }
 }
 
-// The eight running sums of a kernel, always added in the same order.
+// The eight sums of a kernel, always added in the same order.
 double sum_lanes(const double* lanes);
 
-// Adds the weighted losses of a block of predictions, by a user's function, to eight running sums. False if the
-// function fails.
+// Adds the weighted losses of a block of predictions, by a user's function, to eight sums, as the kernels do. False
+// if the function fails.
 bool add_function(const EvalOptions& options, const double* prediction, const Samples& samples, std::size_t first,
                   int points, double* lanes);
 

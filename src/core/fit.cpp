@@ -4,48 +4,11 @@
 #include <limits>
 
 #include "bfgs.hpp"
-#include "elementary.hpp"
 #include "function.hpp"
-#include "hash.hpp"
 #include "prefix.hpp"
 
 namespace symseed {
 namespace {
-
-// Solves (curvature + damping * its diagonal) step = -gradient by Cholesky; false if that matrix is not positive
-// definite. A constant without effect gets a step of 0.
-bool damped_step(const Linearisation& at, double damping, std::vector<double>& factor, std::vector<double>& step) {
-  const std::size_t k = at.gradient.size();
-  factor = at.curvature;
-  for (std::size_t i = 0; i < k; ++i) {
-    const double diagonal = at.curvature[i * k + i];
-    factor[i * k + i] = diagonal > 0.0 ? diagonal * (1.0 + damping) : 1.0;
-  }
-  for (std::size_t i = 0; i < k; ++i) {
-    for (std::size_t j = 0; j <= i; ++j) {
-      double sum = factor[i * k + j];
-      for (std::size_t m = 0; m < j; ++m) sum -= factor[i * k + m] * factor[j * k + m];
-      if (i == j) {
-        if (!(sum > 0.0)) return false;
-        factor[i * k + i] = std::sqrt(sum);
-      } else {
-        factor[i * k + j] = sum / factor[j * k + j];
-      }
-    }
-  }
-  step.resize(k);
-  for (std::size_t i = 0; i < k; ++i) {
-    double sum = -at.gradient[i];
-    for (std::size_t m = 0; m < i; ++m) sum -= factor[i * k + m] * step[m];
-    step[i] = sum / factor[i * k + i];
-  }
-  for (std::size_t i = k; i-- > 0;) {
-    double sum = step[i];
-    for (std::size_t m = i + 1; m < k; ++m) sum -= factor[m * k + i] * step[m];
-    step[i] = sum / factor[i * k + i];
-  }
-  return true;
-}
 
 // Quadratic model of a loss other than the square (iteratively reweighted least squares). In: residuals. Out: half the
 // slope of the loss in their place, and weights with which squared residuals have the slope of the loss. For the usual
@@ -67,12 +30,6 @@ bool pull(const EvalOptions& options, const double* prediction, const Samples& s
   }
   return true;
 }
-
-struct Fit {
-  std::vector<double> constants;  // (L,), as in the row
-  double error = kNan;
-  Outcome outcome;
-};
 
 // Fits one row; made once per thread.
 class Fitter {
@@ -99,53 +56,45 @@ class Fitter {
   }
 
   Fit run(Row row) {
-    const std::vector<int> places = constant_places(vocabulary_, row);
-    const std::vector<double> given(row.constants, row.constants + row.length);
-    if (settings_.method == FitMethod::bfgs_from_ones && !places.empty()) return descend_from_ones(row, places, given);
-    Fit best = start(row, given);
-    if (places.empty()) return best;
-    best = descend(row, places, std::move(best));
-    // The starts depend on the row only, not on its place in a population.
-    Rng rng(settings_.seed, 0, fingerprint(vocabulary_, row).high);
-    for (int i = 0; i < settings_.restarts || (i == 0 && !best.outcome.ok()); ++i) {
-      std::vector<double> fresh = given;
-      for (const int place : places) {
-        // The first try after a failure is all ones; later tries are values of either sign between 0.01 and 100.
-        const double value = elementary::pow(10.0, 4.0 * rng.uniform() - 2.0) * (rng.chance(0.5) ? 1.0 : -1.0);
-        fresh[static_cast<std::size_t>(place)] = i == 0 && !best.outcome.ok() ? 1.0 : value;
-      }
-      Fit other = descend(row, places, start(row, fresh));
-      if (other.outcome.ok() && (!best.outcome.ok() || other.error < best.error)) best = std::move(other);
+    Fitting fitting(vocabulary_, row, settings_, options_.loss == nullptr);
+    if (settings_.method == FitMethod::bfgs_from_ones && !fitting.places().empty()) {
+      return descend_from_ones(row, fitting.places(), fitting.constants());
     }
-    return best;
+    while (fitting.need() != Fitting::Need::nothing) {
+      row.constants = fitting.constants().data();
+      if (fitting.need() == Fitting::Need::error) {
+        const auto [error, outcome] = evaluate(row);
+        fitting.take_error(error, outcome);
+      } else {
+        fitting.take_linearisation(linearise(options_, vocabulary_, row, samples_, monitor_, tape_, fitting.places()));
+      }
+    }
+    return fitting.best();
   }
 
  private:
-  Fit start(Row row, std::vector<double> constants) {
-    Fit fit{std::move(constants), kNan, {}};
-    evaluate(row, fit);
-    return fit;
-  }
+  struct Score {
+    double error;
+    Outcome outcome;
+  };
 
-  void evaluate(Row row, Fit& fit) {
-    row.constants = fit.constants.data();
+  Score evaluate(Row row) {
     double lanes[kGroup] = {};
-    fit.outcome = {};
+    Score score{kNan, {}};
     for_each_block(samples_, [&](std::size_t first, int points) {
-      if (!fit.outcome.ok()) return;
+      if (!score.outcome.ok()) return;
       monitor_.check();
       workspace_.go_to(first);
-      fit.outcome = workspace_.run(options_, row);
-      if (!fit.outcome.ok()) return;
+      score.outcome = workspace_.run(options_, row);
+      if (!score.outcome.ok()) return;
       if (!add_losses(options_, workspace_.result(), samples_, first, points, lanes)) {
-        fit.outcome = {Failure::no_answer, -1};
+        score.outcome = {Failure::no_answer, -1};
       }
     });
-    fit.error = fit.outcome.ok() ? sum_lanes(lanes) : kNan;
-    if (fit.outcome.ok() && !std::isfinite(fit.error)) {
-      fit.outcome = {Failure::loss_overflow, -1};
-      fit.error = kNan;
-    }
+    if (!score.outcome.ok()) return score;
+    const double error = sum_lanes(lanes);
+    if (!std::isfinite(error)) return {kNan, {Failure::loss_overflow, -1}};
+    return {error, {}};
   }
 
   Fit descend_from_ones(Row row, const std::vector<int>& places, std::vector<double> constants) {
@@ -156,7 +105,7 @@ class Fitter {
     const auto objective = [&](const std::vector<double>& x, std::vector<double>& gradient) {
       put(x);
       std::fill(gradient.begin(), gradient.end(), 0.0);
-      const Fit at = start(row, constants);
+      const Score at = evaluate(row);
       if (!at.outcome.ok()) return options_.loss == nullptr ? 0.0 : std::numeric_limits<double>::infinity();
       const Linearisation line = linearise(options_, vocabulary_, row, samples_, monitor_, tape_, places);
       // The slope of the objective by the sum of squared errors, twice, or of the losses.
@@ -175,44 +124,8 @@ class Fitter {
     std::vector<double> x(places.size(), 1.0);
     minimise(objective, x, settings_.iterations);
     put(x);
-    return start(row, constants);
-  }
-
-  Fit descend(Row row, const std::vector<int>& places, Fit best) {
-    if (!best.outcome.ok()) return best;
-    double damping = 1e-3;
-    row.constants = best.constants.data();
-    Linearisation at = linearise(options_, vocabulary_, row, samples_, monitor_, tape_, places);
-    // Squared errors end at 0 and converge fast; another loss may be negative, and gains little in the last steps.
-    const bool is_squared = options_.loss == nullptr;
-    const double least_gain = is_squared ? 1e-15 : 1e-9;
-    for (int i = 0; i < settings_.iterations && (best.error > 0.0 || !is_squared) && damping < 1e12; ++i) {
-      if (!damped_step(at, damping, factor_, step_)) {
-        damping *= 10.0;
-        continue;
-      }
-      Fit next{best.constants, kNan, {}};
-      bool moved = false;
-      for (std::size_t k = 0; k < places.size(); ++k) {
-        double& constant = next.constants[static_cast<std::size_t>(places[k])];
-        const double changed = constant + step_[k];
-        moved = moved || changed != constant;
-        constant = changed;
-      }
-      if (!moved) break;  // The step is below the precision of the constants.
-      evaluate(row, next);
-      if (next.outcome.ok() && next.error < best.error) {
-        const bool done = best.error - next.error <= least_gain * std::fabs(best.error);
-        best = std::move(next);
-        if (done) break;
-        damping = std::max(damping * 0.1, 1e-12);
-        row.constants = best.constants.data();
-        at = linearise(options_, vocabulary_, row, samples_, monitor_, tape_, places);
-      } else {
-        damping *= 10.0;
-      }
-    }
-    return best;
+    const Score last = evaluate(row);
+    return {std::move(constants), last.error, last.outcome};
   }
 
   const EvalOptions& options_;
@@ -222,8 +135,6 @@ class Fitter {
   Monitor& monitor_;
   Tape tape_;
   Workspace workspace_;
-  std::vector<double> factor_;
-  std::vector<double> step_;
   double weight_ = 0.0;  // sum of all weights
   double deviation_;     // of the target
 };

@@ -4,29 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "evaluate.hpp"
+#include "descent.hpp"
 
 namespace symseed {
-
-enum class FitMethod : std::uint8_t {
-  levenberg_marquardt = 0,  // from the constants of a row
-  bfgs_from_ones = 1,       // on the reward 1 / (1 + NRMSE), which is 0 where a row fails; on another loss itself
-};
-
-struct FitSettings {
-  int iterations;      // accepted or rejected steps per start
-  int restarts;        // further starts from random values, of Levenberg-Marquardt only
-  std::uint64_t seed;  // seed of those values
-  FitMethod method = FitMethod::levenberg_marquardt;
-};
-
-// The squared error of a row around its constants: error + 2 gradient.d + d.curvature.d for a small change d.
-struct Linearisation {
-  Outcome outcome;
-  double error;
-  std::vector<double> gradient;   // (K,): weighted sum of residual * derivative
-  std::vector<double> curvature;  // (K, K): weighted sum of derivative * derivative
-};
 
 // Buffers for the values and derivatives at every position of one row, on one block of points.
 class Tape {

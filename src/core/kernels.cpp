@@ -198,16 +198,18 @@ constexpr std::array<Kernels::Inverse, 2> inverses() {
   }
 }
 
-// Sums term(i) in eight running sums, the same eight at every width.
+// Sums term(i) in eight lanes, the same eight at every width, and adds them to those of the blocks before.
 template <class Term>
 [[gnu::always_inline]] inline void add_to_lanes(double* lanes, int points, Term term) {
   constexpr int kParts = kGroup / kLanes;
-  Vec sums[kParts];
-  for (int part = 0; part < kParts; ++part) sums[part] = load(lanes + part * kLanes);
+  Vec sums[kParts] = {};
   for (int i = 0; i < points; i += kGroup) {
     for (int part = 0; part < kParts; ++part) sums[part] = sums[part] + term(i + part * kLanes);
   }
-  for (int part = 0; part < kParts; ++part) store(lanes + part * kLanes, sums[part]);
+  for (int part = 0; part < kParts; ++part) {
+    double* const lane = lanes + part * kLanes;
+    store(lane, load(lane) + sums[part]);
+  }
 }
 
 void add_squared_error(const double* prediction, const double* target, const double* weight, int points,

@@ -58,7 +58,8 @@ struct Kernels {
   std::array<Forward, kOperatorCount> forward;
   std::array<Backward, kOperatorCount> backward;
   std::array<std::array<Inverse, 2>, kOperatorCount> inverse;  // for each argument; null if there is none
-  // lanes[i % 8] += weight[i] * (prediction[i] - target[i])^2.
+  // Sums have eight lanes, number i in lane i % 8. Each lane of a block is summed from 0, and then added: a device can
+  // sum blocks at the same time, and gets the same bits. lanes[i % 8] += weight[i] * (prediction[i] - target[i])^2.
   void (*add_squared_error)(const double* prediction, const double* target, const double* weight, int points,
                             double* lanes);
   // lanes[i % 8] += a[i] * b[i] * weight[i].

@@ -30,6 +30,7 @@ NB_MODULE(_core, m) {
   bind_vocabulary(m);
   bind_function(m);
   bind_score(m);
+  bind_device(m);
   bind_space(m);
   bind_vary(m);
   bind_complete(m);

@@ -33,45 +33,6 @@ class BatchIndex {
   std::vector<std::ptrdiff_t> table_;
 };
 
-// The rows of a population that are not in a cache, each of them once.
-struct FreshRows {
-  std::vector<std::ptrdiff_t> source;  // (N,): index among the fresh rows, or -1 if the row is in the cache
-  std::vector<std::size_t> rows;       // (F,): first of equal rows
-  std::vector<Fingerprint> keys;       // (F,)
-};
-
-// Finds them, and writes the results of the others; their constants only if there are any.
-FreshRows look_up(const Cache& cache, const Vocabulary& vocabulary, const Rows& rows, double* constants, double* error,
-                  Outcome* outcome) {
-  FreshRows fresh{std::vector<std::ptrdiff_t>(rows.count, -1), {}, {}};
-  BatchIndex in_batch(rows.count);
-  std::vector<Fingerprint> keys(rows.count);
-  for (std::size_t i = 0; i < rows.count; ++i) keys[i] = fingerprint(vocabulary, rows[i]);
-  const auto held = cache.lock();
-  for (std::size_t i = 0; i < rows.count; ++i) {
-    constexpr std::size_t kAhead = 8;
-    if (i + kAhead < rows.count) cache.prefetch(keys[i + kAhead]);
-    const std::ptrdiff_t place = cache.find(keys[i]);
-    if (place >= 0) {
-      error[i] = cache.entry(place).error;
-      outcome[i] = cache.entry(place).outcome;
-      if (constants != nullptr) {
-        const double* known = cache.constants(place);
-        for_each_constant(vocabulary, rows[i],
-                          [&](int j) { constants[i * rows.stride + static_cast<std::size_t>(j)] = *known++; });
-      }
-      continue;
-    }
-    const std::ptrdiff_t next = static_cast<std::ptrdiff_t>(fresh.rows.size());
-    fresh.source[i] = in_batch.find_or_add(fresh.keys, keys[i], next);
-    if (fresh.source[i] >= 0) continue;
-    fresh.source[i] = next;
-    fresh.rows.push_back(i);
-    fresh.keys.push_back(keys[i]);
-  }
-  return fresh;
-}
-
 }  // namespace
 
 Cache::Cache(std::size_t max_bytes, std::size_t constants_per_row)
@@ -176,55 +137,97 @@ void Cache::grow() {
   }
 }
 
-void score(Cache& cache, const EvalOptions& options, const Vocabulary& vocabulary, const Rows& rows,
-           const Samples& samples, const std::optional<FitSettings>& fit, int threads, Monitor& monitor,
-           double* constants, double* error, Outcome* outcome, std::uint8_t* computed) {
+Lookup look_up(const Cache& cache, const Vocabulary& vocabulary, const Rows& rows, bool fits) {
   const std::size_t stride = rows.stride;
   const bool has_constants = vocabulary.has_constants();
-  const FreshRows fresh = look_up(cache, vocabulary, rows, fit && has_constants ? constants : nullptr, error, outcome);
-  const std::size_t count = fresh.rows.size();
-  std::fill_n(computed, rows.count, std::uint8_t{0});
-  for (const std::size_t i : fresh.rows) computed[i] = 1;
-
-  std::vector<Token> tokens(count * stride);
-  std::vector<std::int32_t> lengths(count);
-  // Without constants, their values are not needed.
-  std::vector<double> values(has_constants || fit ? count * stride : 0);
+  Lookup out;
+  out.stride = stride, out.fits = fits;
+  out.source.assign(rows.count, -1);
+  out.error.resize(rows.count);
+  out.outcome.resize(rows.count);
+  if (fits) out.constants.assign(rows.constants, rows.constants + rows.count * stride);
+  BatchIndex in_batch(rows.count);
+  std::vector<Fingerprint> keys(rows.count);
+  for (std::size_t i = 0; i < rows.count; ++i) keys[i] = fingerprint(vocabulary, rows[i]);
+  {
+    const auto held = cache.lock();
+    for (std::size_t i = 0; i < rows.count; ++i) {
+      constexpr std::size_t kAhead = 8;
+      if (i + kAhead < rows.count) cache.prefetch(keys[i + kAhead]);
+      const std::ptrdiff_t place = cache.find(keys[i]);
+      if (place >= 0) {
+        out.error[i] = cache.entry(place).error;
+        out.outcome[i] = cache.entry(place).outcome;
+        if (fits && has_constants) {
+          const double* known = cache.constants(place);
+          for_each_constant(vocabulary, rows[i],
+                            [&](int j) { out.constants[i * stride + static_cast<std::size_t>(j)] = *known++; });
+        }
+        continue;
+      }
+      const std::ptrdiff_t next = static_cast<std::ptrdiff_t>(out.rows.size());
+      out.source[i] = in_batch.find_or_add(out.keys, keys[i], next);
+      if (out.source[i] >= 0) continue;
+      out.source[i] = next;
+      out.rows.push_back(i);
+      out.keys.push_back(keys[i]);
+    }
+  }
+  const std::size_t count = out.rows.size();
+  out.tokens.resize(count * stride);
+  out.lengths.resize(count);
+  out.values.resize(has_constants || fits ? count * stride : 0);
   for (std::size_t n = 0; n < count; ++n) {
-    const std::size_t i = fresh.rows[n];
-    lengths[n] = rows.lengths[i];
-    std::copy_n(rows.tokens + i * stride, stride, tokens.data() + n * stride);
-    if (!values.empty()) std::copy_n(rows.constants + i * stride, stride, values.data() + n * stride);
+    const std::size_t i = out.rows[n];
+    out.lengths[n] = rows.lengths[i];
+    std::copy_n(rows.tokens + i * stride, stride, out.tokens.data() + n * stride);
+    if (!out.values.empty()) std::copy_n(rows.constants + i * stride, stride, out.values.data() + n * stride);
   }
-  const Rows batch{tokens.data(), lengths.data(), values.empty() ? rows.constants : values.data(), count, stride};
-  std::vector<double> fresh_error(count);
-  std::vector<Outcome> fresh_outcome(count);
-  if (fit) {
-    fit_constants(options, vocabulary, batch, samples, *fit, threads, monitor, values.data(), fresh_error.data(),
-                  fresh_outcome.data());
-  } else {
-    squared_errors(options, vocabulary, batch, samples, threads, monitor, fresh_error.data(), fresh_outcome.data());
-  }
+  return out;
+}
 
-  for (std::size_t i = 0; i < rows.count; ++i) {
-    if (fresh.source[i] < 0) continue;
-    const std::size_t n = static_cast<std::size_t>(fresh.source[i]);
-    error[i] = fresh_error[n];
-    outcome[i] = fresh_outcome[n];
-    if (fit) std::copy_n(values.data() + n * stride, stride, constants + i * stride);
+void keep(Cache& cache, const Vocabulary& vocabulary, Lookup& lookup, const double* values, const double* error,
+          const Outcome* outcome) {
+  const std::size_t stride = lookup.stride;
+  const std::size_t count = lookup.rows.size();
+  for (std::size_t i = 0; i < lookup.source.size(); ++i) {
+    if (lookup.source[i] < 0) continue;
+    const std::size_t n = static_cast<std::size_t>(lookup.source[i]);
+    lookup.error[i] = error[n];
+    lookup.outcome[i] = outcome[n];
+    if (lookup.fits) std::copy_n(values + n * stride, stride, lookup.constants.data() + i * stride);
   }
+  const bool has_constants = vocabulary.has_constants();
+  const Rows batch = lookup.fresh();
   std::vector<double> fitted;
   const auto held = cache.lock();
-  cache.count(rows.count, count);
+  cache.count(lookup.source.size(), count);
   for (std::size_t n = 0; n < count; ++n) {
-    if (cache.find(fresh.keys[n]) >= 0) continue;  // Another thread has scored the same row, with the same result.
+    if (cache.find(lookup.keys[n]) >= 0) continue;  // Another thread has scored the same row, with the same result.
     fitted.clear();
     if (has_constants) {
-      const double* row = values.data() + n * stride;
+      const double* row = values + n * stride;
       for_each_constant(vocabulary, batch[n], [&](int j) { fitted.push_back(row[j]); });
     }
-    cache.insert(fresh.keys[n], fresh_error[n], fresh_outcome[n], fitted.data(), fitted.size());
+    cache.insert(lookup.keys[n], error[n], outcome[n], fitted.data(), fitted.size());
   }
+}
+
+Lookup score(Cache& cache, const EvalOptions& options, const Vocabulary& vocabulary, const Rows& rows,
+             const Samples& samples, const std::optional<FitSettings>& fit, int threads, Monitor& monitor) {
+  Lookup lookup = look_up(cache, vocabulary, rows, fit.has_value());
+  Rows batch = lookup.fresh();
+  if (lookup.values.empty()) batch.constants = rows.constants;  // not read
+  std::vector<double> values = lookup.values, error(batch.count);
+  std::vector<Outcome> outcome(batch.count);
+  if (fit) {
+    fit_constants(options, vocabulary, batch, samples, *fit, threads, monitor, values.data(), error.data(),
+                  outcome.data());
+  } else {
+    squared_errors(options, vocabulary, batch, samples, threads, monitor, error.data(), outcome.data());
+  }
+  keep(cache, vocabulary, lookup, values.data(), error.data(), outcome.data());
+  return lookup;
 }
 
 }  // namespace symseed

@@ -77,10 +77,32 @@ class Cache {
   std::vector<double> constants_;  // (entries, constants_per_row)
 };
 
-// Like `fit_constants` if settings are given (only then is `constants` written), otherwise like `squared_errors`; equal
-// rows are computed once. `computed` tells which rows were not in the cache.
-void score(Cache& cache, const EvalOptions& options, const Vocabulary& vocabulary, const Rows& rows,
-           const Samples& samples, const std::optional<FitSettings>& fit, int threads, Monitor& monitor,
-           double* constants, double* error, Outcome* outcome, std::uint8_t* computed);
+// Rows of a population that are not in a cache, each of them once, and what the cache knows of the others. Between
+// `look_up` and `keep`, the rows are computed, here or on a device.
+struct Lookup {
+  std::size_t stride = 0;              // L
+  bool fits = false;                   // whether the scores are those of fitted constants
+  std::vector<std::ptrdiff_t> source;  // (N,): index among the fresh rows, or -1 if the row is in the cache
+  std::vector<std::size_t> rows;       // (F,): first of equal rows
+  std::vector<Fingerprint> keys;       // (F,)
+  std::vector<Token> tokens;           // (F, L)
+  std::vector<std::int32_t> lengths;   // (F,)
+  std::vector<double> values;          // (F, L): constants; empty if no row has any
+  std::vector<double> constants;       // (N, L) if scores are those of fitted constants, otherwise empty
+  std::vector<double> error;           // (N,)
+  std::vector<Outcome> outcome;        // (N,)
+
+  Rows fresh() const { return {tokens.data(), lengths.data(), values.data(), lengths.size(), stride}; }
+};
+
+Lookup look_up(const Cache& cache, const Vocabulary& vocabulary, const Rows& rows, bool fits);
+
+// Takes the results of the fresh rows, with `values` their constants, into the cache, and completes those of all rows.
+void keep(Cache& cache, const Vocabulary& vocabulary, Lookup& lookup, const double* values, const double* error,
+          const Outcome* outcome);
+
+// Like `fit_constants` if settings are given, otherwise like `squared_errors`; equal rows are computed once.
+Lookup score(Cache& cache, const EvalOptions& options, const Vocabulary& vocabulary, const Rows& rows,
+             const Samples& samples, const std::optional<FitSettings>& fit, int threads, Monitor& monitor);
 
 }  // namespace symseed

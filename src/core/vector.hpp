@@ -38,7 +38,8 @@ inline constexpr std::uint64_t kExponentOne = 0x0010000000000000u;
 
 [[gnu::always_inline]] inline Vec load(const double* from) { return *reinterpret_cast<const LooseVec*>(from); }
 [[gnu::always_inline]] inline void store(double* to, Vec value) { *reinterpret_cast<LooseVec*>(to) = value; }
-[[gnu::always_inline]] inline Vec splat(double value) { return Vec{} + value; }
+// A difference, because a sum with 0 would change the sign of -0.
+[[gnu::always_inline]] inline Vec splat(double value) { return value - Vec{}; }
 
 [[gnu::always_inline]] inline Bits bits(Vec value) {
   Bits out;

@@ -398,6 +398,9 @@ def linearise(
     loss, residuals are half of its slope, and squares are weighed such that they have the slope of the loss.
     """
 
+class Lookup:
+    """Rows asked about, between `Cache.look_up` and `Cache.keep`."""
+
 class Cache:
     """Errors, failures and fitted constants by a 128-bit fingerprint of the row; bounded in memory.
 
@@ -434,6 +437,25 @@ class Cache:
         without.
         One cache serves one dataset and one set of options.
         """
+    def look_up(
+        self, vocabulary: Vocabulary, tokens: Tokens, lengths: Lengths, constants: Constants, *, fits: bool
+    ) -> tuple[Lookup, Tokens, Lengths, Constants]:
+        """Return what the cache knows, and the rows that it lacks, each once: whoever computes them calls `keep`.
+
+        With `fits`, scores are those of fitted constants.
+        """
+    def keep(
+        self,
+        vocabulary: Vocabulary,
+        lookup: Lookup,
+        constants: Constants,
+        error: npt.NDArray[np.float64],
+        failure: npt.NDArray[np.uint8],
+        position: npt.NDArray[np.int32],
+    ) -> tuple[
+        npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32], Constants | None, npt.NDArray[np.uint8]
+    ]:
+        """Take the results of the rows that `look_up` returned, and return what `score` does."""
     @property
     def counts(self) -> tuple[int, int, int]:
         """Rows asked about, rows computed, and different rows among these.
@@ -686,3 +708,55 @@ def next_generation(
     its own parent); each pair crosses with one probability, then each row mutates with the other. A row counts as
     touched even if its child broke a rule and was undone.
     """
+
+def kernel_sources() -> dict[str, str]:
+    """Return the source of the kernels for devices by file: this core's own headers, and `device.cu`."""
+
+def programs(
+    vocabulary: Vocabulary, tokens: Tokens, lengths: Lengths, constants: Constants, *, threads: int
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64], npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
+    """Return rows as programs for a device: instructions (I, 16), numbers (., 1), rows (N, 5), and which rows (N, 1) it
+    can compute.
+
+    They are the structures of `program.hpp`. A device cannot compute a row with a user's operator, or with a constant
+    that is not finite.
+    """
+
+def failures(
+    opcode: npt.NDArray[np.uint8], a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]
+) -> npt.NDArray[np.uint8]:
+    """Return the failure of each operator at its arguments; `b` is ignored by operators of one argument."""
+
+class Fittings:
+    """The fits of `fit_constants`, with squared errors, for whoever computes errors and linearisations elsewhere."""
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        tokens: Tokens,
+        lengths: Lengths,
+        constants: Constants,
+        *,
+        iterations: int,
+        restarts: int,
+        seed: int,
+    ) -> None:
+        """Begin the fits."""
+    def needs(self) -> npt.NDArray[np.uint8]:
+        """Return what each row needs: 0 nothing, 1 the error of `constants`, 2 the linearisation there."""
+    def constants(self, rows: npt.NDArray[np.uint32]) -> npt.NDArray[np.float64]:
+        """Return the constants of rows that need an error: those of one row after those of another, each in order."""
+    def take_errors(
+        self,
+        rows: npt.NDArray[np.uint32],
+        error: npt.NDArray[np.float64],
+        failure: npt.NDArray[np.uint8],
+        position: npt.NDArray[np.int32],
+    ) -> None:
+        """Take the errors that rows need."""
+    def take_linearisations(self, rows: npt.NDArray[np.uint32], sums: npt.NDArray[np.float64]) -> None:
+        """Take the linearisations that rows need: of each row the weighted sums of squared residuals, of residual *
+        derivative for each constant, and of derivative i * derivative j for j <= i, i by i.
+        """
+    def best(self) -> tuple[Constants, npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+        """Return constants, errors, failures and positions: final once no row needs anything."""

@@ -52,7 +52,7 @@ def config_of(folder: Path) -> dict[str, Any]:
 def test_every_option_stands_for_settings_that_there_are() -> None:
     assert {name for option in options.OPTIONS.values() for name in option.settings} <= set(NAMES)
     names = {"time", "ops", "seed", "test", "method", "maxsize", "template", "loss", "noise", "jobs"}
-    assert set(options.OPTIONS) == names | {"islands", "scheduler"}
+    assert set(options.OPTIONS) == names | {"islands", "scheduler", "device"}
 
 
 @pytest.mark.parametrize(
@@ -72,6 +72,7 @@ def test_every_option_stands_for_settings_that_there_are() -> None:
         ("loss", "L1DistLoss()", "loss", "L1DistLoss()"),
         ("noise", "relative", "noise", "relative"),
         ("jobs", "-1", "n_jobs", -1),
+        ("device", "auto", "device", "auto"),
     ],
 )
 def test_an_option_sets_what_its_setting_would(name: str, typed: str, setting: str, value: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import platform
 import shutil
@@ -11,7 +12,8 @@ import numpy as np
 
 from symseed import _core, files, methods
 from symseed.cli import next_step, options
-from symseed.language import Expression, Library
+from symseed.data import Dataset
+from symseed.language import Expression, Library, Population
 from symseed.language.tokens import OPERATORS
 from symseed.search import changes
 from symseed.version import version
@@ -61,13 +63,17 @@ def _explain(method: methods.Method, *, as_json: bool) -> None:
 @click.command()
 @options.as_json
 def doctor(as_json: bool) -> None:
-    """Show versions and hardware, and compare the core with NumPy."""
+    """Show versions and hardware, and compare the core with NumPy, and the GPU with the core."""
     x = np.linspace(0.1, 3.0, 1000)
     expression = Expression.parse("sin(x1 * x1) * exp(-x1) + log(x1) / sqrt(x1)", Library.of(list(OPERATORS), 1))
     expected = np.sin(x * x) * np.exp(-x) + np.log(x) / np.sqrt(x)
     worst = float(np.max(np.abs(expression.evaluate(x[:, None]) - expected)))
     if worst > 1e-14:
         raise click.ClickException(f"The core must agree with NumPy to 1e-14, but differs by {worst:.1e}. Rebuild it.")
+    from symseed import cuda
+
+    few = Dataset.of(x[:, None], expected)
+    gpu = cuda.check(Population.from_expressions([expression]), few)
     facts = {
         "symseed": version(),
         "python": platform.python_version(),
@@ -76,6 +82,8 @@ def doctor(as_json: bool) -> None:
         "cores": os.cpu_count(),
         "instruction_sets": _core.instruction_sets(),
         "largest_difference": worst,
+        "gpu": None if gpu.facts is None else dataclasses.asdict(gpu.facts),
+        "gpu_problem": gpu.problem,
     }
     if as_json:
         click.echo(files.json_text(facts))
@@ -84,4 +92,10 @@ def doctor(as_json: bool) -> None:
     click.echo(f"{facts['platform']}, {facts['cores']} cores")
     click.echo(f"instruction sets: {', '.join(_core.instruction_sets())} (the first is used)")
     click.echo(f"the core agrees with NumPy (largest difference {worst:.1e})")
+    if gpu.facts is not None:
+        click.echo(f"GPU: {gpu.facts}")
+    if gpu.problem is None:
+        click.echo("the GPU agrees with the core to the last bit (use it by --device cuda)")
+    else:
+        click.echo(f"{'the GPU is not used' if gpu.facts else 'no GPU is used'}: {gpu.problem}")
     next_step.say("symseed fit planets -y period_days")

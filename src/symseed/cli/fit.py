@@ -57,6 +57,7 @@ from symseed.tables.options import TableOptions
     "noise",
     "network",
     "jobs",
+    "device",
     "islands",
     "scheduler",
 )
@@ -147,7 +148,7 @@ def fit(
     ),
 )
 @options.run
-@options.settings("time", "jobs", "scheduler", "network")
+@options.settings("time", "jobs", "device", "scheduler", "network")
 @options.changes
 @options.as_json
 def resume(run: str, changes: tuple[str, ...], as_json: bool, **typed: str | None) -> None:

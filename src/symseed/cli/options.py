@@ -133,6 +133,13 @@ OPTIONS: Mapping[str, SettingOption] = {
             lambda text: {"network": None if text == "none" else text},
         ),
         _option("jobs", "n_jobs", "NUMBER", "Threads; -1 for all cores.  [default: all, if there is work for them]"),
+        SettingOption(
+            "device",
+            ("device",),
+            "NAME",
+            "What computes formulas: cpu, cuda or auto; `symseed doctor` shows the GPU.  [default: cpu]",
+            lambda text: {"device": text},
+        ),
         _option(
             "islands", "islands", "NUMBER", "Searches beside each other, which exchange formulas; one process each."
         ),

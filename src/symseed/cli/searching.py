@@ -42,6 +42,7 @@ def settings(config: str | None, typed: Mapping[str, tuple[Any, str]], texts: Se
 def fit(source: str, chosen: Choice, values: Mapping[str, Any], *, as_json: bool) -> None:
     """Search a table for formulas, and print them."""
     plan = Settings.of(values).plan()
+    plan.backend()  # A GPU that is missing is said before the table is read.
     if plan.template is not None:
         chosen = replace(chosen, categories=plan.template.by_category)
     seed = int(check_random_state(plan.given.random_state).randint(2**31 - 1))

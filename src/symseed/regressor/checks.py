@@ -1,4 +1,4 @@
-"""Checks of one value each, for settings: a whole number, a number, a value of a type."""
+"""Checks of one value each, for settings: a whole number, a number, a value of a type, a device."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import math
 import numbers
 from typing import Any
 
-from symseed.errors import SettingsError, cut
+from symseed.data.dataset import BackendFactory
+from symseed.errors import SettingsError, cut, did_you_mean
+
+_DEVICES = ("auto", "cpu", "cuda")
 
 
 def checked(value: Any, name: str, kind: type | tuple[type, ...], what: str) -> Any:
@@ -41,3 +44,36 @@ def real(value: Any, name: str) -> float:
     if not isinstance(value, numbers.Real) or isinstance(value, bool) or math.isnan(value):
         raise SettingsError(f"`{name}` must be a number, but it is {cut(value)}.")
     return float(value)
+
+
+def device(value: Any) -> str:
+    """Return the name of what computes formulas.
+
+    Raises:
+        SettingsError: if there is no such name; whether there is a GPU is not asked.
+    """
+    if not isinstance(value, str) or value not in _DEVICES:
+        near = did_you_mean(value, _DEVICES) if isinstance(value, str) else ""
+        raise SettingsError(f"`device` must be one of {', '.join(_DEVICES)}, but it is {cut(value)}.{near}")
+    return value
+
+
+def backend(name: str) -> BackendFactory | None:
+    """Return what makes the backend of the data on a device; None: the compiled core.
+
+    Nothing of a GPU is loaded for the processor.
+
+    Raises:
+        SettingsError: if a GPU is asked for and there is none.
+    """
+    if name == "cpu":
+        return None
+    from symseed.cuda import CudaBackend, DeviceMissingError, find_facts
+
+    try:
+        find_facts()
+    except DeviceMissingError:
+        if name == "auto":
+            return None
+        raise
+    return CudaBackend

@@ -166,6 +166,8 @@ def prepare(
         errors: standard errors of all samples; None: they are not known.
         large: the table from which `dataset` was drawn; None: `dataset` has all samples.
     """
+    backend = plan.backend()
+    dataset = dataset.with_backend(backend)
     settings = plan.settings
     if dimensions is not None:
         settings = replace(settings, constraints=(*settings.constraints, dimensions))
@@ -201,7 +203,7 @@ def prepare(
         scaled=units.scaled(data).with_loss(None if loss is None else loss.in_units(units.target)),
         library=library,
         shown_library=_shown_library(plan, data.names, columns),
-        test=None if test is None else test.with_loss(plan.loss),
+        test=None if test is None else test.with_backend(backend).with_loss(plan.loss),
     )
 
 

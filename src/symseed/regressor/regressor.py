@@ -114,6 +114,8 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
             that pays, which is from 200 samples on if constants are fitted, but only one in a worker of joblib, such
             as those of scikit-learn's `GridSearchCV`. With `islands`, the number of processes that search them; None:
             one for each core. The answer does not depend on it.
+        device: what computes formulas: "cpu", "cuda" for an NVIDIA GPU, or "auto" for the GPU if there is one. The
+            answer does not depend on it. It needs the extra `symseed[cuda]`; `symseed doctor` says what is missing.
         islands: number of portfolios that search beside each other, each with random numbers of its own, and exchange
             their best formulas; they share `max_evals`. The answer depends on it.
         island_exchange: "ring": each island gets the best formulas of the one before it. "best": those of all others.
@@ -197,6 +199,7 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
         noise: str = _DEFAULTS.noise,
         test_size: float | int | None = _DEFAULTS.test_size,
         n_jobs: int | None = _DEFAULTS.n_jobs,
+        device: str = _DEFAULTS.device,
         islands: int = _DEFAULTS.islands,
         island_exchange: str = _DEFAULTS.island_exchange,
         island_tracks: Sequence[Sequence[int]] | None = _DEFAULTS.island_tracks,
@@ -259,6 +262,7 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
         """
         started = time.monotonic()
         plan = self._settings().plan()
+        plan.backend()  # A GPU that is missing is said before anything is written.
         if y is None:
             raise DataError("SymbolicRegressor requires y to be passed, but the target y is None.")
         # A warm start has another seed than the fits before it.
@@ -345,8 +349,8 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
         Args:
             screen: shows the search while it works; None: what `verbosity` says.
             changes: a `callback`; other limits (`max_time`, `max_evals`, `patience`, `early_stop_condition`), `n_jobs`,
-                `executor`, `verbosity`, `model_selection`; `network`, if its file has moved; and settings that were
-                functions, which no file can hold.
+                `device`, `executor`, `verbosity`, `model_selection`; `network`, if its file has moved; and settings
+                that were functions, which no file can hold.
         """
         run = Run.read(Path(run_directory), **changes)
         out = cls._of(run)

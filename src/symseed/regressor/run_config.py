@@ -17,7 +17,7 @@ from symseed.regressor.settings import LIMITS, NAMES, Settings
 from symseed.version import version
 
 FILE = "config.toml"
-CHANGEABLE = (*LIMITS, "model_selection", "n_jobs", "executor", "verbosity", "callback", "network")
+CHANGEABLE = (*LIMITS, "model_selection", "n_jobs", "device", "executor", "verbosity", "callback", "network")
 """Settings that may change when a run is resumed: the file of the network may have moved, but it must be the same one.
 """
 

@@ -14,12 +14,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from symseed import cluster, methods
-from symseed.data import Loss, NoiseKind
+from symseed.data import Backend, Dataset, Loss, NoiseKind
 from symseed.errors import SettingsError, cut, did_you_mean
 from symseed.language import Categories, Template, Token
 from symseed.methods import Method
 from symseed.portfolio import Exchange, IslandSettings, PortfolioSettings, Track
-from symseed.regressor import elsewhere, operators
+from symseed.regressor import checks, elsewhere, operators
 from symseed.regressor.checks import checked, real, whole
 from symseed.regressor.front import check_rule
 from symseed.regressor.weights import Weights
@@ -60,6 +60,7 @@ class Settings:
     noise: str = "auto"
     test_size: float | int | None = None
     n_jobs: int | None = None
+    device: str = "cpu"
     islands: int = 1
     island_exchange: str = "ring"
     island_tracks: Sequence[Sequence[int]] | None = None
@@ -136,6 +137,7 @@ class Settings:
             early_stop=condition,
             patience=self._patience(method),
             jobs=jobs,
+            device=checks.device(self.device),
             executor=self.executor,
             verbosity=None if self.verbosity is None else whole(self.verbosity, "verbosity", 0),
             callback=self._callback(),
@@ -239,6 +241,8 @@ class Plan:
     patience: int | None
     jobs: int | None
     """Number of threads or processes, -1 for all cores; None: as `threads.py` says."""
+    device: str
+    """What computes formulas: "cpu", "cuda" for the GPU, or "auto" for the GPU if there is one."""
     executor: Any
     """Where islands are searched; None: processes of this machine."""
     verbosity: int | None
@@ -276,6 +280,14 @@ class Plan:
         """The checksum of the network that reads the data; empty if none does."""
         network = self.settings.network
         return "" if network is None else network.checksum
+
+    def backend(self) -> Callable[[Dataset], Backend] | None:
+        """Return what makes the backend of the data; None: the compiled core.
+
+        Raises:
+            SettingsError: if the settings ask for a GPU and there is none.
+        """
+        return checks.backend(self.device)
 
     def connected(self) -> AbstractContextManager[Executor | None]:
         """Return a context that connects to the cluster, if the settings name one, and gives the executor."""

@@ -1,0 +1,8 @@
+"""A CUDA device as a backend: the core's own operators, compiled for the device, with the core's bits."""
+
+from symseed.cuda.backend import CudaBackend
+from symseed.cuda.check import Diagnosis, check
+from symseed.cuda.device import DeviceFacts, find_facts
+from symseed.cuda.faults import DeviceFault, DeviceMissingError
+
+__all__ = ["CudaBackend", "DeviceFacts", "DeviceFault", "DeviceMissingError", "Diagnosis", "check", "find_facts"]
