@@ -5,6 +5,7 @@ Both give the same bits, so which of them computes is a matter of speed only: a 
 
 from __future__ import annotations
 
+import functools
 import threading
 import warnings
 from collections.abc import Callable
@@ -51,7 +52,6 @@ class CudaBackend:
 
     def __init__(self, dataset: Dataset, *, device: OpenDevice = first_device, least_work: int = LEAST_WORK) -> None:
         """Remember the dataset; the device gets it when it is first worth its use."""
-        self._core = CoreBackend(dataset.samples, dataset.loss)
         self._dataset = dataset
         self._open = device
         self._least_work = least_work
@@ -59,6 +59,11 @@ class CudaBackend:
         self._pairs = PAIRS
         self._lock = threading.Lock()
         self._is_lost = False
+
+    @functools.cached_property
+    def _core(self) -> CoreBackend:
+        """The processor on the same samples, of which it makes a copy."""
+        return CoreBackend(self._dataset.samples, self._dataset.loss)
 
     def errors(self, population: Population, *, validity: Validity = Validity.VALUES, threads: int = 1) -> Errors:
         """See `Backend.errors`."""
