@@ -6,11 +6,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import hostile
-from symseed import tables
+from symseed import RegressionTask, tables
+from symseed.benchmarks.store import Store
 from symseed.cli import main
 from symseed.errors import SettingsError, brief
 from symseed.signals import starting_processes
@@ -90,6 +92,23 @@ def test_ctrl_c_while_a_table_is_read_is_exit_code_130_and_a_sentence(monkeypatc
     monkeypatch.setattr(tables, "read", interrupted)
     code, _, err = hostile.command("fit", "planets", *QUICK)
     assert (code, err.strip()) == (130, "symseed: Ctrl-C ended the command before there was a result.")
+
+
+def test_a_benchmark_run_that_is_interrupted_has_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluate, calls = RegressionTask.evaluate, [0]
+
+    def interrupted(self: RegressionTask, *given: Any, **named: Any) -> Any:
+        calls[0] += 1
+        if calls[0] == 4:
+            raise KeyboardInterrupt
+        return evaluate(self, *given, **named)
+
+    monkeypatch.setattr(RegressionTask, "evaluate", interrupted)
+    limits = ("--seeds", "0:2", "--jobs", "1", "--max-evals", "9000", "--store", str(tmp_path))
+    code, _, err = hostile.command("bench", "run", "Livermore-8", *limits)
+    assert (code, calls[0]) == (130, 4), err
+    assert err.startswith("symseed: Stopped.")
+    assert Store(tmp_path).read() == []
 
 
 def ended(script: str) -> tuple[int, str]:

@@ -55,6 +55,8 @@ def _execute(key: RunKey, checker: Checker) -> RunRecord:
     start = time.process_time()
     budget = Budget(key.expressions, key.seconds, time.process_time)
     found = solve(method, problem.library, train, test=test, seed=key.seed, budget=budget)
+    if found.reason is StopReason.INTERRUPTED:
+        raise KeyboardInterrupt  # what it found so far is not the record of this budget
     last = found.last
     work = judging.Work(
         charged=last.charged,
