@@ -1,13 +1,14 @@
 """Measure symseed on a GPU: `python perf/gpu.py [--quick] [--sweep] [--json FILE]`.
 
 Without a GPU it says what is missing, and ends with 1. `--operations` needs no GPU: it compiles each operator, and
-counts the float64 operations of a node.
+counts the float64 operations of a node; `--host` needs none either, and says how fast a search would be without scores.
 """
 
 from __future__ import annotations
 
 import argparse
 import ctypes
+import functools
 import json
 import re
 import sys
@@ -38,6 +39,7 @@ from symseed.cuda.device import POINTS, Device, first_device
 from symseed.cuda.driver import LIBRARY, Driver
 from symseed.cuda.programs import Programs
 from symseed.cuda.resident import Samples
+from symseed.data.backend import Backend, CachedErrors, CoreBackend
 from symseed.language.tokens import OPERATORS
 
 ROWS = (1_000, 10_000, 100_000, 1_000_000)
@@ -87,7 +89,11 @@ def main() -> None:
     parser.add_argument("--operations", action="store_true", help="count operations of nodes, and nothing else")
     parser.add_argument("--threads", type=int, default=8, help="threads that write programs (default: 8)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
+    parser.add_argument("--host", action="store_true", help="time a search on one core, and nothing else")
     options = parser.parse_args()
+    if options.host:
+        print(json.dumps(measure_search(None, 20_000 if options.quick else 200_000), indent=2))
+        return
     if options.operations:
         print(json.dumps(count_operations(compiler.find(1_000_000)), indent=2))
         return
@@ -200,8 +206,8 @@ def measure_fits(device: Device, rounds: int) -> dict[str, float]:
     return {"fits_per_s": gpu, "cpu_fits_per_s": cpu}
 
 
-def measure_search(device: Device, budget: int) -> dict[str, Any]:
-    """Time a whole search by `nggp`, on the device and on one core, and the share of it that is not scoring."""
+def measure_search(device: Device | None, budget: int) -> dict[str, Any]:
+    """Time a whole search by `nggp` on the device, if there is one, and on one core, and the share of its scores."""
     method = methods.get("nggp")
     rng = np.random.default_rng(0)
     X = rng.uniform(-1.0, 1.0, (SEARCH_ROWS, 2))
@@ -209,19 +215,64 @@ def measure_search(device: Device, budget: int) -> dict[str, Any]:
     library = Library.of(expressions.OPERATORS, 2)
     space = SearchSpace(library, max_length=method.max_length)
     found: dict[str, tuple[str, float]] = {}
-    figures: dict[str, Any] = {"rows": SEARCH_ROWS}
-    for name, data, most in (
-        ("gpu", core.with_backend(lambda data: CudaBackend(data, device=lambda: device)), budget),
-        ("cpu", core, budget),
-    ):
-        task = RegressionTask(library, data, RegressionSettings())
+    figures: dict[str, Any] = {"rows": SEARCH_ROWS, "charged": budget}
+    backends: dict[str, Callable[[Dataset], Backend]] = {"cpu": lambda data: CoreBackend(data.samples)}
+    if device is not None:
+        backends["gpu"] = lambda data: CudaBackend(data, device=lambda: device)
+    for name, make in backends.items():
+        clock = Clock()
+        data = core.with_backend(functools.partial(timed_scores, make, clock))
         before = time.perf_counter()
-        result = search.run(space, task, method.settings, seed=0, budget=Budget(expressions=most))
+        task = RegressionTask(library, data, RegressionSettings())
+        result = search.run(space, task, method.settings, seed=0, budget=Budget(expressions=budget))
         seconds = time.perf_counter() - before
         found[name] = (str(result.best), result.reward)
         figures[f"{name}_charged_per_s"] = result.history[-1].charged / seconds
-        figures[f"{name}_seconds"] = seconds
-    return {**figures, "same_answer": found["gpu"] == found["cpu"]}
+        figures[f"{name}_share_of_scores"] = clock.seconds / seconds
+    # If scores took no time at all.
+    figures["most_charged_per_s"] = figures["cpu_charged_per_s"] / (1.0 - figures["cpu_share_of_scores"])
+    return {**figures, "same_answer": len(set(found.values())) == 1}
+
+
+@dataclass
+class Clock:
+    """Seconds so far."""
+
+    seconds: float = 0.0
+
+
+def timed_scores(make: Callable[[Dataset], Backend], clock: Clock, data: Dataset) -> Any:
+    """Make the backend of a dataset, with timed scores."""
+    return TimedScores(make(data), clock)
+
+
+class TimedScores:
+    """A backend whose scores are timed."""
+
+    def __init__(self, backend: Backend, clock: Clock) -> None:
+        self._backend = backend
+        self._clock = clock
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what else the backend has."""
+        return getattr(self._backend, name)
+
+    def scorer(self, **options: Any) -> Any:
+        """Return a scorer that adds to the clock."""
+        inner, clock = self._backend.scorer(**options), self._clock
+
+        class Timed:
+            @property
+            def counts(self) -> tuple[int, int, int]:
+                return inner.counts
+
+            def score(self, population: Population) -> CachedErrors:
+                before = time.perf_counter()
+                answer = inner.score(population)
+                clock.seconds += time.perf_counter() - before
+                return answer
+
+        return Timed()
 
 
 def count_operations(nvrtc: compiler.Compiler) -> dict[str, Any]:
