@@ -52,7 +52,7 @@ def config_of(folder: Path) -> dict[str, Any]:
 def test_every_option_stands_for_settings_that_there_are() -> None:
     assert {name for option in options.OPTIONS.values() for name in option.settings} <= set(NAMES)
     names = {"time", "ops", "seed", "test", "method", "maxsize", "template", "loss", "noise", "jobs"}
-    assert set(options.OPTIONS) == names | {"islands", "scheduler", "device"}
+    assert set(options.OPTIONS) == names | {"islands", "scheduler", "device", "network"}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import math
 import re
 import signal
@@ -100,6 +101,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Emulator:
 @pytest.fixture
 def emulator(built: Emulator) -> Iterator[Emulator]:
     """The device with all its memory, for one test."""
+    gc.collect()  # memory of earlier tests, which would become free at any time
     built.set()
     yield built
     built.set()

@@ -166,7 +166,7 @@ def prepare(
         errors: standard errors of all samples; None: they are not known.
         large: the table from which `dataset` was drawn; None: `dataset` has all samples.
     """
-    backend = plan.backend()
+    backend = plan.backend() or dataset.make_backend
     dataset = dataset.with_backend(backend)
     settings = plan.settings
     if dimensions is not None:
