@@ -103,7 +103,7 @@ def test_the_stub_lists_the_codes_of_every_native_enum_and_no_other() -> None:
         name: (f"enum.{codes.__bases__[0].__name__}", {code.name: code.value for code in codes})
         for name, codes in CODES.items()
     }
-    assert set(found) == {"Relationship", "Mutation", "Failure"}
+    assert set(found) == {"Relationship", "Mutation", "Failure", "FitMethod", "Validity"}
     assert declared == found
 
 
