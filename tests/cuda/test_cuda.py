@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from emulator import Emulator, build
 from hypothesis import HealthCheck, given, settings
@@ -401,6 +402,26 @@ def test_a_fit_by_the_estimator_is_the_same_on_a_device(emulator: Emulator, monk
     monkeypatch.setattr("symseed.cuda.CudaBackend", made)
     assert front("cuda") == front("cpu")
     assert asked > 10
+
+
+def test_a_run_begun_on_a_device_ends_alike_without_one(
+    emulator: Emulator, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    X = np.random.default_rng(0).uniform(0.5, 2.0, (40, 2))
+    y = 2.5 * X[:, 0] * np.sin(X[:, 1]) + np.random.default_rng(1).normal(0.0, 0.1, 40)
+    settings: dict[str, Any] = {"max_time": None, "random_state": 0, "n_jobs": 1}
+    opened = emulator.device()
+    monkeypatch.setattr("symseed.cuda.device.LIBRARY", emulator.library)
+    made = functools.partial(CudaBackend, device=lambda: opened, least_work=2000)
+    monkeypatch.setattr("symseed.cuda.CudaBackend", made)
+    SymbolicRegressor(device="cuda", max_evals=1000, output_directory=tmp_path / "run", **settings).fit(X, y)
+    monkeypatch.setattr("symseed.cuda.device.LIBRARY", "libno-such-driver.so.1")
+    (folder,) = {path.parent for path in (tmp_path / "run").rglob("config.toml")}
+    with pytest.raises(DeviceMissingError, match="set device=cpu"):
+        SymbolicRegressor.resume(folder, max_evals=2500)
+    resumed = SymbolicRegressor.resume(folder, max_evals=2500, device="cpu")
+    alone = SymbolicRegressor(max_evals=2500, **settings).fit(X, y)
+    pd.testing.assert_frame_equal(resumed.equations_[["equation", "loss"]], alone.equations_[["equation", "loss"]])
 
 
 def test_nothing_of_a_gpu_is_loaded_for_the_processor() -> None:
