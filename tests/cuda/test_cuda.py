@@ -366,6 +366,13 @@ def test_a_compiler_that_is_missing_or_too_new_is_said(monkeypatch: pytest.Monke
         compiler.find(12040)
 
 
+def test_a_fit_without_the_compiler_is_refused(emulator: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("symseed.cuda.device.LIBRARY", emulator.library)
+    monkeypatch.setattr(compiler, "_paths", lambda: iter([]))
+    with pytest.raises(SettingsError, match="NVRTC, the compiler of the GPU's code, was not found"):
+        Settings(device="cuda").plan().backend()
+
+
 @pytest.mark.parametrize("device", ["cuda", "gpu"])
 def test_a_setting_that_cannot_be_met_is_said_before_the_fit(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("symseed.cuda.device.LIBRARY", "libno-such-driver.so.1")
@@ -398,6 +405,7 @@ def test_a_fit_by_the_estimator_is_the_same_on_a_device(emulator: Emulator, monk
         return opened
 
     monkeypatch.setattr("symseed.cuda.device.LIBRARY", emulator.library)
+    monkeypatch.setattr(compiler, "find", lambda newest: None)  # nothing is compiled for the emulation
     made = functools.partial(CudaBackend, device=open_device, least_work=0)
     monkeypatch.setattr("symseed.cuda.CudaBackend", made)
     assert front("cuda") == front("cpu")
@@ -412,6 +420,7 @@ def test_a_run_begun_on_a_device_ends_alike_without_one(
     settings: dict[str, Any] = {"max_time": None, "random_state": 0, "n_jobs": 1}
     opened = emulator.device()
     monkeypatch.setattr("symseed.cuda.device.LIBRARY", emulator.library)
+    monkeypatch.setattr(compiler, "find", lambda newest: None)  # nothing is compiled for the emulation
     made = functools.partial(CudaBackend, device=lambda: opened, least_work=2000)
     monkeypatch.setattr("symseed.cuda.CudaBackend", made)
     SymbolicRegressor(device="cuda", max_evals=1000, output_directory=tmp_path / "run", **settings).fit(X, y)

@@ -2,7 +2,7 @@
 
 from symseed.cuda.backend import CudaBackend
 from symseed.cuda.check import Diagnosis, check
-from symseed.cuda.device import DeviceFacts, find_facts
+from symseed.cuda.device import DeviceFacts, require
 from symseed.cuda.faults import DeviceFault, DeviceMissingError
 
-__all__ = ["CudaBackend", "DeviceFacts", "DeviceFault", "DeviceMissingError", "Diagnosis", "check", "find_facts"]
+__all__ = ["CudaBackend", "DeviceFacts", "DeviceFault", "DeviceMissingError", "Diagnosis", "check", "require"]

@@ -226,6 +226,16 @@ def find_facts() -> DeviceFacts:
     return _facts(driver, device)
 
 
+def require() -> None:
+    """Refuse to go on without a device and a compiler for it; nothing is compiled yet.
+
+    Raises:
+        DeviceMissingError: naming what is missing.
+    """
+    find_facts()
+    compiler.find(Driver(LIBRARY).version)
+
+
 def packed(arrays: Sequence[Bytes]) -> tuple[npt.NDArray[np.uint8], list[int]]:
     """Return arrays one after another, each at a multiple of 16 bytes, and where each begins."""
     places, end = [], 0

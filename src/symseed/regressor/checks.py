@@ -68,10 +68,10 @@ def backend(name: str) -> BackendFactory | None:
     """
     if name == "cpu":
         return None
-    from symseed.cuda import CudaBackend, DeviceMissingError, find_facts
+    from symseed.cuda import CudaBackend, DeviceMissingError, require
 
     try:
-        find_facts()
+        require()
     except DeviceMissingError:
         if name == "auto":
             return None
