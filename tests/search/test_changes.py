@@ -10,6 +10,7 @@ import pytest
 from symseed.completion import CompletionSettings
 from symseed.errors import SettingsError
 from symseed.methods import METHODS
+from symseed.network import NetworkSettings
 from symseed.search import (
     EntropySettings,
     EvolutionSettings,
@@ -38,6 +39,13 @@ def test_each_setting_of_every_method_has_a_name_and_can_be_set_to_its_own_value
         own = values(method.settings)
         assert set(own) <= set(names())
         assert changed(method.settings, own) == method.settings
+
+
+def test_the_settings_of_a_policy_of_two_parts_are_those_of_the_one_that_learns() -> None:
+    settings = changed(METHODS["nggp-pretrained"].settings, {"policy.learning_rate": 0.5})
+    policy = METHODS["nggp-pretrained"].settings.policy
+    assert isinstance(policy, NetworkSettings)
+    assert settings.policy == replace(policy, learner=PolicySettings(learning_rate=0.5))
 
 
 def test_a_change_reaches_its_field_and_no_other() -> None:

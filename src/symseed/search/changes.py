@@ -1,7 +1,7 @@
 """Settings of a search by name, such as `policy.learning_rate`: the fields of the settings' dataclasses, and no others.
 
 A name is the way to a field through `SearchSettings`. Types come from the annotations of the fields, and bounds from
-the checks of their classes.
+the checks of their classes. The settings of a policy of two parts are those of its `learner`, the part that learns.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _values(settings: Any, path: str) -> dict[str, Any]:
         elif name in _PARTS:
             out[name] = value is not None
         if is_dataclass(value):
-            out |= _values(value, f"{name}.")
+            out |= _values(getattr(value, "learner", value), f"{name}.")
         elif name not in out:
             out[name] = value.value if isinstance(value, enum.Enum) else value
     return out
@@ -167,7 +167,11 @@ def _replaced(settings: Any, changes: Mapping[str, Any], path: str, parts: Mappi
         else:
             direct[head] = _converted(value, hints[head], f"{path}{head}")
     for head, some in below.items():
-        direct[head] = _replaced(direct.get(head, getattr(settings, head)), some, f"{path}{head}.", {})
+        part = direct.get(head, getattr(settings, head))
+        if hasattr(part, "learner"):
+            direct[head] = replace(part, learner=_replaced(part.learner, some, f"{path}{head}.", {}))
+        else:
+            direct[head] = _replaced(part, some, f"{path}{head}.", {})
     return replace(settings, **direct)
 
 

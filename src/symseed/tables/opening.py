@@ -95,9 +95,9 @@ def is_large(path: str) -> bool:
     """Return whether a table is read as a stream: a folder, a pattern, `.npy`, or a file too large for memory."""
     if path == "-" or path in source.shipped():
         return False
-    if Path(path).is_dir() or _is_pattern(path):
-        return True
     try:
+        if Path(path).is_dir() or _is_pattern(path):
+            return True
         size = Path(path).stat().st_size
         with Path(path).open("rb") as file:
             head = file.read(8)
@@ -312,7 +312,10 @@ def _arrow(columns: Mapping[str, Any]) -> Any:
 
 
 def _is_arrow(path: str) -> bool:
-    return path != "-" and Path(path).is_file() and _head(path).startswith((b"PAR1", b"ARROW1"))
+    try:
+        return path != "-" and Path(path).is_file() and _head(path).startswith((b"PAR1", b"ARROW1"))
+    except (OSError, ValueError):
+        return False  # as above
 
 
 # --- Paths -----------------------------------------------------------------------------------------------------------
