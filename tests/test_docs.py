@@ -226,12 +226,12 @@ def test_a_command_in_a_sentence_exists_with_its_options() -> None:
 
 
 def make_targets() -> set[str]:
-    return set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
 def test_the_pages_name_only_make_targets_that_exist() -> None:
     for page in PAGES:
-        for target in re.findall(r"`make ([a-z]+)", page.read_text(encoding="utf-8")):
+        for target in re.findall(r"`make ([a-z-]+)", page.read_text(encoding="utf-8")):
             assert target in make_targets(), f"{page.name} names `make {target}`"
 
 

@@ -81,6 +81,7 @@ PARTIAL = {
     "language/expression.py": 1,  # any other operator is written as a call
     "show/figures.py": 1,  # any other operator is called by its name
     "structure/reduction.py": 1,  # no other operator takes a column off the target
+    "language/protected.py": 1,  # any other operator has a value for every argument, or is not the authors'
 }
 """Dictionaries of a few operators, how many, and what holds for the others."""
 

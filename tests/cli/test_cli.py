@@ -147,7 +147,7 @@ def test_evaluate_prints_a_table_and_says_why_a_formula_failed(tmp_path: Path) -
     [
         (
             ("nowhere.csv", "--target", "y", "x1"),
-            "one of the tables that ship (adsorption, balmer, boyle, ",
+            "one of the tables that ship (`acetaldehyde`, ",
         ),
         (("planets", "--target", "mass", "x1"), "has no column `mass`"),
         (("planets", "--target", "period_days", "axis_au +"), "Expected a number, a name or `(`"),

@@ -104,7 +104,9 @@ def test_a_method_of_the_paper_ends_by_its_budget_and_the_default_by_its_patienc
 
 
 def test_every_method_runs_in_a_fit() -> None:
-    for name in METHODS:
+    for name, method in METHODS.items():
+        if not method.is_for_fits or name == "nggp-pretrained":  # a fit refuses them, which other tests hold
+            continue
         changes: dict[str, Any] = {"method_settings": {"batch": 20}}
         model = SymbolicRegressor(method=name, max_evals=60, max_time=None, random_state=0, **changes)
         assert np.isfinite(model.fit(TRAIN.X, TRAIN.y).predict(TRAIN.X)).all(), name

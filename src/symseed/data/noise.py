@@ -395,7 +395,7 @@ def _pilots(few: Dataset, inducing: int) -> Iterator[Pilot]:
     smoother = _smoother(few, inducing)
     y = few.y / unit
     views = [_view(smoother, y, few, is_log=False)]
-    if few.has_one_sign:
+    if few.has_one_sign and y.all():  # the smallest values may be 0 as shares of the largest
         views.append(_view(smoother, np.abs(y), few, is_log=True))
     for view in views:
         plain = view.curve(ADDITIVE, None)

@@ -75,6 +75,8 @@ def law_curve(dataset: Dataset) -> LawCurve | None:
     size = np.abs(dataset.y)
     if len(dataset) > MOST_SAMPLES or not dataset.has_one_sign or size.max() < SPAN * size.min():
         return None
+    if np.ptp(dataset.weights) > 0.0:  # they say how precise each sample is; so few samples cannot tell more
+        return None
     laws = list(_laws(dataset, size / size.max()))
     if not laws:
         return None

@@ -8,7 +8,7 @@ import io
 import sys
 from pathlib import Path
 
-from symseed.errors import DataError, shown
+from symseed.errors import DataError, listed, shown
 from symseed.tables import delimited, formats
 from symseed.tables.options import TableOptions
 from symseed.tables.raw import Raw
@@ -110,7 +110,7 @@ def _content(source: str, most: int) -> bytes:
     except (OSError, ValueError) as error:
         raise DataError(
             f"`{shown(source)}` must be a table in a file, `-` for standard input, or one of the tables that ship "
-            f"({', '.join(shipped())}), but it cannot be read: {error}"
+            f"({listed(shipped())}), but it cannot be read: {error}"
         ) from error
     return content
 
