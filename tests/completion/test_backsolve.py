@@ -52,7 +52,9 @@ def test_the_affine_fit_gives_the_desired_values(seed: int, samples: int, offset
     np.testing.assert_allclose(found, (offset, factor), rtol=1e-6, atol=1e-6 * (1.0 + np.abs(values).max()))
     found = backsolve.affine_fit(desired[0], weights[0], values[0])
     error = float(weights[0] @ (found[0] + found[1] * values[0] - desired[0]) ** 2)
-    assert error == pytest.approx(float(backsolve.affine_errors(desired, weights, values)[0, 0]), rel=1e-6, abs=1e-9)
+    size = float(weights[0] @ desired[0] ** 2)
+    expected = float(backsolve.affine_errors(desired, weights, values)[0, 0])
+    assert error == pytest.approx(expected, rel=1e-6, abs=1e-9 * (1.0 + size))
 
 
 @settings(max_examples=60, deadline=None)

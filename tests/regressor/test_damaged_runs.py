@@ -48,6 +48,15 @@ def test_a_damaged_run_is_shown_or_gets_a_sentence(whole: Path, folder: Path, da
     assert code == 0
 
 
+@pytest.mark.parametrize("noise", ['"\\u0000"', "[]", "{}", '{"kind": 3, "floor": "x"}', "null"])
+def test_a_run_whose_log_has_no_noise_worth_the_name_is_shown(whole: Path, folder: Path, noise: str) -> None:
+    event = f'{{"event": "noise", "output": 0, "noise": {noise}}}\n'.encode()
+    hostile.copy_with(whole, folder, "events.jsonl", (whole / "events.jsonl").read_bytes() + event)
+    code, _, err = hostile.command("show", str(folder))
+    hostile.check_sentence(code, err)
+    assert code == 0
+
+
 @settings(FEW, max_examples=6)
 @given(st.data())
 def test_a_damaged_run_is_reported_or_gets_a_sentence(whole: Path, folder: Path, data: st.DataObject) -> None:

@@ -207,9 +207,7 @@ class RunLog:
 
     def noises(self) -> dict[int, Noise]:
         """Return the noise of each target, which is known before the search ends."""
-        return {
-            event["output"]: Noise.of_values(event["noise"]) for event in self.events if event.get("event") == "noise"
-        }
+        return dict(self._events_of("noise", _noise))
 
     def ends(self) -> dict[int, End]:
         """Return the last end of each target's search; a search that was killed has no end."""
@@ -263,8 +261,12 @@ def _end(event: Fields) -> End:
         event.integer("rows") if event.has("rows") else None,
         event.number("rounding") if event.has("rounding") else 0.0,
         event.flag("is_final"),
-        Noise.of_values(event.fields("noise").values) if event.has("noise") else ADDITIVE,
+        _noise(event) if event.has("noise") else ADDITIVE,
     )
+
+
+def _noise(event: Fields) -> Noise:
+    return Noise.of_values(event.fields("noise").values)
 
 
 def _in_order(content: bytes) -> list[dict[str, Any]]:
