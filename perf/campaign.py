@@ -2,7 +2,8 @@
 
 For each kind of run and each signal, a run is started, ended by the signal after a random time, and continued, until it
 comes to its end undisturbed. Nothing may be lost: after every signal there is no folder or one that can be opened, the
-command said a sentence and no traceback, and the final files are those of the undisturbed run, byte for byte.
+command said a sentence and no traceback, and the final files are those of the undisturbed run, byte for byte. A command
+that was ended at once, by a kill or by a second Ctrl-C, may leave the half of a file; the end of the run removes it.
 
 Processes are forked from this one, which has imported everything, so that most signals meet the search; those of the
 kind `command` are new ones, whose imports the signals meet as well. The figures so far are in the report after every
@@ -55,6 +56,8 @@ _CODES = {
     "KILL": {0, -signal.SIGKILL},
 }
 SIGNALS = tuple(_CODES)
+_AT_ONCE = {"INT twice", "KILL"}
+"""Signals after which nothing is tidied: a second Ctrl-C ends a command wherever it is, as a kill does."""
 _BEFORE = {-signal.SIGINT, -signal.SIGTERM}
 """Exit codes of a process that was ended before its first line of Python."""
 
@@ -246,11 +249,11 @@ def _arguments(folder: Path, kind: Kind, seed: int, name: str) -> list[str]:
     """The command that starts the run, or continues it if there is a folder."""
     start = kind.start(folder, seed)
     if kind.is_bench:
-        left = sorted((folder / "store").glob(".*")) if (folder / "store").exists() else []
+        left = _litter(folder / "store")
     else:
+        left = _litter(folder / "runs")
         runs = sorted((folder / "runs").iterdir()) if (folder / "runs").exists() else []
-        left = [path for path in runs if path.name.startswith(".")]
-        runs = [path for path in runs if path not in left]
+        runs = [path for path in runs if not path.name.startswith(".")]
         if len(runs) > 1:
             raise WrongError(f"There are several folders: {runs}")
         if runs:
@@ -260,11 +263,15 @@ def _arguments(folder: Path, kind: Kind, seed: int, name: str) -> list[str]:
                 raise WrongError(
                     f"A half-made folder, {sorted(path.name for path in runs[0].iterdir())}: {error}"
                 ) from error
-            left += sorted(runs[0].rglob("*.partial"))
             start = ["resume", str(runs[0])]
-    if left and name != "KILL":
+    if left and name not in _AT_ONCE:
         raise WrongError(f"Litter: {left}")
     return start
+
+
+def _litter(folder: Path) -> list[Path]:
+    """Half-written files and folders, and locks."""
+    return sorted(folder.rglob(".*")) if folder.exists() else []
 
 
 def chain(kind: Kind, name: str, number: int, whole: float, folder: Path) -> tuple[int, float]:
@@ -289,6 +296,8 @@ def chain(kind: Kind, name: str, number: int, whole: float, folder: Path) -> tup
     last = ended(_arguments(folder, kind, number % _SEEDS, name), folder / "log", name, None, 0.0, is_fork=True)
     if last.code or _QUIET.search(last.said):
         raise WrongError(f"Exit code {last.code} at the end: {last.said[-2_000:]}")
+    if left := [path for path in _litter(folder) if not path.is_dir()]:  # half-made folders are removed after an hour
+        raise WrongError(f"Litter at the end: {left}")
     return count, slowest
 
 
