@@ -27,7 +27,8 @@ from symseed.scoring.description import (
 )
 
 LIBRARY = Library.of(["add", "mul", "sin", "log", "const"], 1)
-TOKEN = math.log(6)
+LEAF, OPERATOR = math.log(2 * 2), math.log(2 * 4)
+"""Nats of a leaf, x1 or a constant, and of one of the four operators."""
 TWO = math.log(3.0) + math.log(1.4)
 """Nats of the simple number 2."""
 x = np.linspace(0.5, 3.0, 25)
@@ -45,23 +46,32 @@ def test_a_formula_without_constants_costs_its_tokens_and_the_data() -> None:
     """Of 4 samples, y = x + d with errors 1, 1, 1 and 3: a mean square of 3."""
     data = Dataset.of([1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 4.0, 7.0])
     (length,) = description_lengths(rows("x1"), data)
-    assert length == pytest.approx(TOKEN + 4 / 2 * math.log(3.0), rel=1e-12)
+    assert length == pytest.approx(LEAF + 4 / 2 * math.log(3.0), rel=1e-12)
 
 
 def test_weights_count_in_the_mean_square() -> None:
     """The sample with error 3 weighs twice as much as the others together: (1 + 1 + 1 + 6 * 9) / 9."""
     data = Dataset.of([1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 4.0, 7.0], [1.0, 1.0, 1.0, 6.0])
     (length,) = description_lengths(rows("x1"), data)
-    assert length == pytest.approx(TOKEN + 4 / 2 * math.log(57 / 9), rel=1e-12)
+    assert length == pytest.approx(LEAF + 4 / 2 * math.log(57 / 9), rel=1e-12)
 
 
-def test_every_token_more_costs_the_logarithm_of_their_number_and_its_rarity() -> None:
+def test_every_token_more_costs_the_logarithm_of_twice_its_kind_and_its_rarity() -> None:
     data = Dataset.of(x, np.sin(x) + noisy(0))
     short, long, longest = description_lengths(rows("sin x1", "log add sin x1 x1", "sin mul x1 const(1)"), data)
-    assert longest - short == pytest.approx(2 * TOKEN + math.log(2.4), rel=1e-9), "and the simple number 1"
+    assert longest - short == pytest.approx(OPERATOR + LEAF + math.log(2.4), rel=1e-9), "and the simple number 1"
     errors = evaluate(rows("sin x1", "log add sin x1 x1"), data).error / len(data)
-    tokens = 3 * TOKEN + 3 * RARITY  # a logarithm is three steps more complex than a sum
+    tokens = 2 * OPERATOR + LEAF + 3 * RARITY  # a logarithm is three steps more complex than a sum
     assert long - short == pytest.approx(tokens + 0.5 * len(data) * np.log(errors[1] / errors[0]), rel=1e-9)
+
+
+def test_the_code_of_the_tokens_is_complete() -> None:
+    """Kraft's sum over all trees: p = 1/2 + 1/2 (u p + b p^2) for shares u and b of operators has the root 1."""
+    library = Library.of(["add", "mul", "sin", "const", 2.0], 3)
+    shares = np.exp(-library.token_nats)
+    sums = [float(shares[library.arities == arity].sum()) for arity in (0, 1, 2)]
+    assert sums == pytest.approx([1 / 2, 1 / 6, 1 / 3], rel=1e-12)
+    assert library.mean_nats == pytest.approx((math.log(2 * 5) + math.log(2 * 3)) / 2, rel=1e-12)
 
 
 def test_a_fitted_constant_costs_its_digits() -> None:
@@ -74,9 +84,9 @@ def test_a_fitted_constant_costs_its_digits() -> None:
     np.testing.assert_allclose(deviations(population, 0, data, error), [width], rtol=1e-9)
     lengths = description_lengths(population, data)
     constant = math.log(value / width) - 0.5 * math.log(3.0) + math.log(2.0)
-    assert lengths[0] == pytest.approx(3 * TOKEN + constant + 0.5 * len(x) * math.log(error), rel=1e-9)
+    assert lengths[0] == pytest.approx(OPERATOR + 2 * LEAF + constant + 0.5 * len(x) * math.log(error), rel=1e-9)
     plain = float(np.mean((2.0 * x - data.y) ** 2))
-    assert lengths[1] == pytest.approx(3 * TOKEN + TWO + 0.5 * len(x) * math.log(plain), rel=1e-9)
+    assert lengths[1] == pytest.approx(OPERATOR + 2 * LEAF + TWO + 0.5 * len(x) * math.log(plain), rel=1e-9)
 
 
 def test_a_constants_deviation_follows_noise_and_samples() -> None:
@@ -118,7 +128,7 @@ def test_the_true_formula_is_shortest_and_a_longer_one_with_its_values_is_longer
         data,
     )
     assert lengths.argmin() == 0
-    assert lengths[1] - lengths[0] == pytest.approx(2 * TOKEN + math.log(2.0), abs=3.0)  # rounding may differ
+    assert lengths[1] - lengths[0] == pytest.approx(OPERATOR + LEAF + math.log(2.0), abs=3.0)  # rounding may differ
 
 
 def test_a_constant_beats_a_wiggle_fitted_to_noise() -> None:

@@ -96,10 +96,10 @@ def token_cost(writer: Writer, powers: Exponents) -> float:
     """Return the nats of a monomial's tokens, its plus sign and factor included."""
     if len(powers) == 1:
         # In Horner form, every further term is `factor + x * (...)`.
-        return (4 if powers[0] else 2) * writer.library.token_nats
+        return (4 if powers[0] else 2) * writer.library.mean_nats
     factors = sum(len(writer.power(writer.columns[v], power)) for v, power in enumerate(powers) if power)
     signs = sum(power > 0 for power in powers)
-    return (1 + factors + signs) * writer.library.token_nats
+    return (1 + factors + signs) * writer.library.mean_nats
 
 
 def polynomial(

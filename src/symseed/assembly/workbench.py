@@ -82,5 +82,5 @@ class Workbench:
         """Return description lengths, without the cost of constants, from weighted sums of squared errors."""
         length = arithmetic.log(np.asarray(error / self.data.total_weight + self.data.rounding))
         length *= 0.5 * len(self.data)
-        length += tokens * self.writer.library.token_nats
+        length += tokens * self.writer.library.mean_nats
         return length

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed import _core, arithmetic
+from symseed.arrays import Floats
 from symseed.errors import SettingsError, check_between
 from symseed.language import tokens
 from symseed.language.tokens import Token, TokenKind
@@ -122,9 +123,22 @@ class Library:
         return bool(self.is_constant.any())
 
     @functools.cached_property
-    def token_nats(self) -> float:
-        """Code length of one token, in nats: log T."""
-        return arithmetic.log(float(len(self)))
+    def token_nats(self) -> Floats:
+        """Code length of each token, in nats, (T,): half the probability for leaves, half for operators.
+
+        These are lengths of a complete code for trees: the first token of two kinds says whether a branch ends here.
+        """
+        is_leaf = self.arities == 0
+        leaves = int(is_leaf.sum())
+        counts = np.where(is_leaf, leaves, len(self) - leaves)
+        return np.asarray(arithmetic.log(2.0 * counts))
+
+    @functools.cached_property
+    def mean_nats(self) -> float:
+        """Code length of a token on average, in nats, where each second one is a leaf, as in a sum of products."""
+        is_leaf = self.arities == 0
+        parts = [float(self.token_nats[kind][0]) for kind in (is_leaf, ~is_leaf) if kind.any()]
+        return sum(parts) / len(parts)
 
     def with_constant(self) -> Library:
         """Return this library with one fitted constant, at its end: its own, if it has one."""

@@ -1,8 +1,9 @@
 """Minimum description length: the nats of a formula, and of the data given the formula.
 
-The rule of Bartlett, Desmond & Ferreira (2023, "Exhaustive Symbolic Regression"): log(T) for each token from a library
-of T, the nats of a fitted constant to the precision that the data give it or of a simple number (`simple_numbers.py`),
-and n/2 log of the mean squared error for the data. Shorter is better; only differences have a meaning.
+The rule of Bartlett, Desmond & Ferreira (2023, "Exhaustive Symbolic Regression"): the nats of each token, those of a
+fitted constant to the precision that the data give it or of a simple number (`simple_numbers.py`), and n/2 log of the
+mean squared error for the data. Shorter is better; only differences have a meaning. Where their tokens cost the same,
+ours have a complete code of trees (`Library.token_nats`).
 
 Some tokens are rarer than others, as the same authors found ("Priors for symbolic regression", 2023): few laws nest
 exponentials in cosines. A token costs `RARITY` nats more for each step of its complexity above that of a sum.
@@ -91,7 +92,8 @@ def description_lengths(population: Population, dataset: Measured) -> Floats:
 
 def _token_costs(library: Library) -> Floats:
     """Nats of each token, and 0 for padding, (T + 1,); a token of weight 3 counts as three."""
-    costs = [token.weight * (library.token_nats + RARITY * (token.complexity - 1)) for token in library.tokens]
+    each = zip(library.tokens, library.token_nats, strict=True)
+    costs = [token.weight * (nats + RARITY * (token.complexity - 1)) for token, nats in each]
     return np.array([*costs, 0.0])
 
 
