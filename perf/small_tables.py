@@ -130,16 +130,13 @@ TABLES = (
         "a Gaussian line",
         is_law=False,
     ),
-    Measured(
-        "photoelectric", ("frequency_thz",), "voltage", "0.0041 * frequency_thz - 1.7", "Einstein's law", is_fresh=True
-    ),
+    Measured("photoelectric", ("frequency_thz",), "voltage", "0.0041 * frequency_thz - 1.7", "Einstein's law"),
     Measured(
         "acetaldehyde",
         ("temperature_k",),
         "rate",
         "exp(27.7 - 22600.0 / temperature_k)",
         "Arrhenius' law",
-        is_fresh=True,
     ),
     Measured(
         "acetaldehyde_decay",
@@ -147,7 +144,6 @@ TABLES = (
         "concentration",
         "13.0 / (65.0 + time_s)",
         "a rate of second order",
-        is_fresh=True,
     ),
     Measured(
         "pentoxide",
@@ -155,18 +151,16 @@ TABLES = (
         "concentration",
         "2.33 * exp(-(6.2e-4 * time_s))",
         "a rate of first order",
-        is_fresh=True,
     ),
-    Measured("azomethane", ("time_s",), "pressure_pa", "10.9 * exp(-(3.6e-4 * time_s))", "the same", is_fresh=True),
-    Measured("thorium", ("time_h",), "current", "100.0 * exp(-(0.063 * time_h))", "radioactive decay", is_fresh=True),
-    Measured("thorium_x", ("time_d",), "activity", "150.0 * exp(-(0.173 * time_d))", "the same", is_fresh=True),
+    Measured("azomethane", ("time_s",), "pressure_pa", "10.9 * exp(-(3.6e-4 * time_s))", "the same"),
+    Measured("thorium", ("time_h",), "current", "100.0 * exp(-(0.063 * time_h))", "radioactive decay"),
+    Measured("thorium_x", ("time_d",), "activity", "150.0 * exp(-(0.173 * time_d))", "the same"),
     Measured(
         "osmosis",
         ("concentration_percent",),
         "pressure_mmhg",
         "520.0 * concentration_percent",
         "van 't Hoff's law",
-        is_fresh=True,
     ),
     Measured(
         "charcoal",
@@ -174,7 +168,6 @@ TABLES = (
         "volume_cm3",
         "110.0 * pressure_kpa / (130.0 + pressure_kpa)",
         "Langmuir's isotherm",
-        is_fresh=True,
     ),
     Measured(
         "mica",
@@ -182,7 +175,6 @@ TABLES = (
         "adsorbed_mm3",
         "38.0 * pressure_bar / (6.0 + pressure_bar)",
         "the same",
-        is_fresh=True,
     ),
     Measured(
         "duckweed",
@@ -190,12 +182,101 @@ TABLES = (
         "rate",
         "126.0 * concentration / (17.0 + concentration)",
         "Michaelis and Menten's law",
+    ),
+    Measured("spring", ("mass_kg",), "length_m", "0.63 * mass_kg", "Hooke's law"),
+    Measured(
+        "cavity",
+        ("temperature_k",),
+        "deflection",
+        "1.15e-8 * (square(square(temperature_k)) - 6e9)",
+        "Stefan and Boltzmann's law",
         is_fresh=True,
     ),
-    Measured("spring", ("mass_kg",), "length_m", "0.63 * mass_kg", "Hooke's law", is_fresh=True),
+    Measured(
+        "himalaya",
+        ("temperature_k",),
+        "pressure_inches",
+        "exp(16.7 - 4960.0 / temperature_k)",
+        "Clausius and Clapeyron's law",
+        is_fresh=True,
+    ),
+    Measured(
+        "radiocarbon",
+        ("age_years",),
+        "activity_cpm_g",
+        "12.9 * exp(-(1.3e-4 * age_years))",
+        "radioactive decay",
+        is_fresh=True,
+    ),
+    Measured(
+        "helium",
+        ("wavelength_um",),
+        "refractivity_ppm",
+        "34.5 * square(wavelength_um) / (square(wavelength_um) - 0.0025)",
+        "Sellmeier's law",
+        is_fresh=True,
+    ),
+    Measured(
+        "xenon",
+        ("wavelength_um",),
+        "refractive_index",
+        "sqrt(1 + 1.16 * square(wavelength_um) / (square(wavelength_um) - 0.012))",
+        "the same",
+        is_fresh=True,
+    ),
+    Measured(
+        "hydrogen",
+        ("lower_level", "upper_level"),
+        "wavelength_nm",
+        "91.2 / (1 / square(lower_level) - 1 / square(upper_level))",
+        "Rydberg's formula",
+        is_fresh=True,
+    ),
+    Measured(
+        "glyoxalase",
+        ("people_11", "people_22"),
+        "people_12",
+        "2.05 * sqrt(people_11 * people_22)",
+        "Hardy and Weinberg's law",
+        is_fresh=True,
+    ),
+    Measured(
+        "uranium",
+        ("energy_mev",),
+        "log_half_life_s",
+        "143.0 / sqrt(energy_mev) - 52.0",
+        "Geiger and Nuttall's law",
+        is_fresh=True,
+    ),
+    Measured("peas", ("plants",), "dominant", "0.75 * plants", "Mendel's law of segregation", is_fresh=True),
+    Measured(
+        "primates",
+        ("mass_g",),
+        "metabolism_w",
+        "0.014 * sqrt(mass_g * sqrt(mass_g))",
+        "Kleiber's law",
+        is_fresh=True,
+    ),
+    Measured(
+        "specific_heats",
+        ("atomic_weight",),
+        "specific_heat",
+        "6.0 / atomic_weight",
+        "Dulong and Petit's law",
+        is_fresh=True,
+    ),
+    Measured(
+        "gamma_rays",
+        ("distance_m",),
+        "counts",
+        "114.0 + 31.5 / square(distance_m)",
+        "an inverse square on a background",
+        is_fresh=True,
+    ),
 )
 """The first sixteen have a law of nature with a name, which their source accepts; the next eight have a model that
-their textbook fits to them, or a law beside which the source has others. The last twelve have a law of nature again."""
+their textbook fits to them, or a law beside which the source has others. The last twenty-four have a law of
+nature again."""
 
 
 @dataclass(frozen=True)
