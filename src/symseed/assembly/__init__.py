@@ -5,20 +5,17 @@ from __future__ import annotations
 from symseed.assembly.assembler import Assembler
 from symseed.assembly.laws import first_laws, mean
 from symseed.assembly.probes import relevance
-from symseed.assembly.short_forms import best_of, short_forms
 from symseed.assembly.simplify import converged, fitted, refitted, simplified
 from symseed.assembly.workbench import AssemblySettings
 
 __all__ = [
     "Assembler",
     "AssemblySettings",
-    "best_of",
     "converged",
     "first_laws",
     "fitted",
     "mean",
     "refitted",
     "relevance",
-    "short_forms",
     "simplified",
 ]

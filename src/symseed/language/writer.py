@@ -42,10 +42,6 @@ class Writer:
         """Return the names of the library's operators of an arity."""
         return [name for name, i in self._ids.items() if self.library[i].arity == arity]
 
-    def operator(self, name: str) -> int:
-        """Return the id of an operator."""
-        return self._ids[name]
-
     def number(self, value: float) -> Row:
         """Write a number, as a constant."""
         return Row.leaf(self._constant, float(value))

@@ -181,7 +181,6 @@ def _without_a_part(whole: PortfolioSettings) -> dict[str, tuple[str, PortfolioS
         "late-tracks": ("the two searches that begin after turn 4", replace(whole, tracks=(plain, fitted))),
         "policy": ("networks: its searches begin from random formulas", replace(whole, tracks=unguided, guide=None)),
         "network": ("a network that has read many formulas, if there is one", replace(whole, guide=None)),
-        "short-forms": ("the trial of all short formulas before the searches", replace(whole, short_forms=0)),
         "assembly": ("assembly of formulas by linear algebra", replace(whole, assembly=None)),
         "blocks": (
             "polynomials and rational functions in assembly",

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from symseed.assembly import Assembler, best_of, fitted, mean, relevance, short_forms
+from symseed.assembly import Assembler, fitted, mean, relevance
 from symseed.data import Dataset, Magnitudes
 from symseed.language import Expression, Library, Row, Writer
 from symseed.portfolio.asked import ask, guide_of, is_wide
@@ -33,10 +33,6 @@ RESERVE = 0.1
 """Share of the time kept for fitting, simplifying and judging the last formulas: chosen by hand."""
 MOST_RESERVE = 1.0
 """Most seconds kept for the last formulas: chosen by hand."""
-SHORT_SHARE = 0.2
-"""Share of the budget in expressions that short forms may take: chosen by hand."""
-SHORT_KEPT = 40
-"""Short forms that are fitted to all samples, simplified and judged: chosen by hand."""
 FURTHER = 4
 """Turns of the search for a shorter formula, where the selected one fits to rounding but is not certainly a law. The
 enlarged assembly after turn 4 is among them."""
@@ -72,7 +68,6 @@ class Portfolio:
         """
         dataset = dataset.counted()
         check_target(dataset)
-        self._seed = seed
         self._dataset, self._settings, self._known, self._patience = dataset, settings, known, patience
         self._timer = Timer(budget, before=0.0 if begin is None else begin.seconds)
         self.begins = announcer(tell, self._timer, lambda: self._charged)
@@ -216,8 +211,6 @@ class Portfolio:
                 self._intake.take(self.tracks.common.record.found(made, Part.ASSEMBLY))
             return
         self.tracks.common.record.begin()
-        if index == 1:
-            self._try_short_forms()
         guide = self.tracks.common.guide if index == 1 else None
         wide = is_wide(self._writer)  # structure, which takes a second or more, says which columns are read
         if guide is not None and guide.is_early and not wide:
@@ -246,21 +239,6 @@ class Portfolio:
                 self._assemble(found)
         if index == self._settings.enlarged and self._is_over() is None:
             self._enlarge()
-
-    def _try_short_forms(self) -> None:
-        """Take in the best of all formulas that are short to write down."""
-        limit, common = self._timer.budget.expressions, self.tracks.common
-        most = (
-            self._settings.short_forms if limit is None else int(min(self._settings.short_forms, SHORT_SHARE * limit))
-        )
-        if most == 0 or self._dataset.deviation == 0.0:
-            return
-        self.begins(Stage.ASSEMBLING)
-        forms = self._intake.possible(short_forms(self._writer, most=most, constants=self._settings.constants))
-        self._intake.charged += len(forms)
-        is_late = common.timer.is_late
-        best = best_of(self._writer, forms, self._dataset, keep=SHORT_KEPT, seed=self._seed, is_late=is_late)
-        self._intake.take(common.record.found(best, Part.SHORT_FORMS))
 
     def _ask(self) -> None:
         """Take in what the network draws that has read the data."""

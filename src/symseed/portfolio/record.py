@@ -16,7 +16,6 @@ _CHANGES = {
     Part.KNOWN: Change.GIVEN,
     Part.MEAN: Change.MEAN,
     Part.STRUCTURE: Change.REDUCED,
-    Part.SHORT_FORMS: Change.LISTED,
     Part.NETWORK: Change.READ,
 }
 """How the parts outside the searches make formulas."""

@@ -31,8 +31,6 @@ class PortfolioSettings:
     """How a network that reads the data seeds the pool and the searches, if there is one; None: none does."""
     guided: int = 500
     """Formulas that the network draws for the pool."""
-    short_forms: int = 20_000
-    """Most formulas that are short to write down and are all tried before the searches; 0: none."""
     structured: int = 1
     """Turn in which the structure of the data is found, before its searches; data that need no search are solved."""
     structured_few: int = 3
@@ -79,7 +77,6 @@ class PortfolioSettings:
             "epoch",
         ):
             check_at_least(name, getattr(self, name), 1, of="a portfolio")
-        check_at_least("short_forms", self.short_forms, 0, of="a portfolio")
         for place in (place for own in (self.islands.tracks if self.islands else ()) for place in own):
             check_between("island_tracks", place, 0, len(self.tracks) - 1)
         if self.samples is not None:
@@ -174,8 +171,7 @@ class PortfolioSettings:
         if own is None:
             return self
         tracks = tuple(self.tracks[track] for track in own.tracks[place % len(own.tracks)]) if own.tracks else None
-        forms = 0 if place else self.short_forms  # one island is enough
-        return replace(self, tracks=tracks or self.tracks, epoch=own.turns, short_forms=forms, islands=None)
+        return replace(self, tracks=tracks or self.tracks, epoch=own.turns, islands=None)
 
     def structured_turn(self, columns: int) -> int | None:
         """Return the turn in which the structure of data of some columns is found; None if it is not sought."""

@@ -80,7 +80,7 @@ def description_lengths(population: Population, dataset: Measured) -> Floats:
     has one sign: their mean is not 0, however widely they spread.
     """
     mean_square = dataset.mean_squares(evaluate(population, dataset).error)
-    costs = np.append(token_costs(population.library), 0.0)
+    costs = _token_costs(population.library)
     # Added token by token: the last bit of NumPy's sum would depend on the padding of rows.
     tokens = np.cumsum(costs[np.minimum(population.tokens, len(population.library))], axis=1)[:, -1]
     data = data_lengths(population, dataset, mean_square)
@@ -90,10 +90,11 @@ def description_lengths(population: Population, dataset: Measured) -> Floats:
     return np.where(np.isnan(mean_square) | np.isnan(data) | is_nothing, np.inf, tokens + data + constants)
 
 
-def token_costs(library: Library) -> Floats:
-    """Return the nats of each token, (T,); a token of weight 3 counts as three."""
+def _token_costs(library: Library) -> Floats:
+    """Nats of each token, and 0 for padding, (T + 1,); a token of weight 3 counts as three."""
     each = zip(library.tokens, library.token_nats, strict=True)
-    return np.array([token.weight * (nats + RARITY * (token.complexity - 1)) for token, nats in each])
+    costs = [token.weight * (nats + RARITY * (token.complexity - 1)) for token, nats in each]
+    return np.array([*costs, 0.0])
 
 
 def deviations(population: Population, row: int, dataset: Measured, mean_square: float) -> Floats:

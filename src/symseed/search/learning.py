@@ -45,8 +45,6 @@ class Part(enum.Enum):
     """It is the best constant formula, with which every portfolio begins."""
     STRUCTURE = "structure"
     """It was found for the data reduced to fewer columns, and written over the original ones."""
-    SHORT_FORMS = "short forms"
-    """It is one of all formulas that are short to write down."""
     NETWORK = "network"
     """A network that has read the data drew it."""
 

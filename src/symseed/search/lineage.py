@@ -35,7 +35,6 @@ class Change(enum.Enum):
     GIVEN = "given"
     MEAN = "the mean"
     REDUCED = "found for fewer columns"
-    LISTED = "one of all short forms"
     READ = "drawn by the network that read the data"
     SCALED = "scaled"
     SIMPLIFIED = "simplified"

@@ -27,7 +27,6 @@ _MARKERS = {
     Part.KNOWN: ("*", GREY),
     Part.MEAN: ("X", EDGE),
     Part.STRUCTURE: ("P", GREY),
-    Part.SHORT_FORMS: ("p", GREY),
     Part.NETWORK: ("h", COLOURS[0]),
 }
 
