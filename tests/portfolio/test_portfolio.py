@@ -518,9 +518,16 @@ def test_a_front_has_the_best_formula_of_each_length_that_a_search_saw(settings:
     assert_is_a_front(made.front(), data)
     seen = [formula for formulas in made.tracks.ranked() for formula in formulas]
     assert len({len(formula.expression) for formula in seen}) > 10, "or there would be nothing to show"
+    # A formula that was only noted, and is shorter than the selected one without enough evidence, is not shown.
+    assert made.best is not None
+    noted = judged(Writer(made.best.expression.library), made.intake.pool.noted, data)
+    hidden = {len(formula.expression) for formula in noted if formula.description < made.best.description}
+    assert len(hidden) <= 2
     for formula in seen:
         size = len(formula.expression)
-        if all(formula.mean_square < other.mean_square for length, other in front.items() if length < size):
+        if size not in hidden and all(
+            formula.mean_square < other.mean_square for length, other in front.items() if length < size
+        ):
             assert front[size].description <= formula.description + 1e-6, str(formula.expression)
 
 

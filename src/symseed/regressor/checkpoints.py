@@ -36,6 +36,11 @@ class Checkpoints:
         self.policies = Policies(folder.parent)
         self._slot = "a"  # slot of the next checkpoint
 
+    def remove_partial(self) -> None:
+        """Remove what processes that were killed left half-written, here and among the policies."""
+        files.remove_partial(self._folder)
+        self.policies.remove_partial()
+
     def save(self, output: int, state: PortfolioState, library: Library) -> None:
         """Write the state of the search for a target."""
         arrays, values = states.pack(state, library)

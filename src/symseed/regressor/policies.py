@@ -50,6 +50,10 @@ class Policies:
     def __init__(self, folder: Path) -> None:
         self._folder = folder / FOLDER
 
+    def remove_partial(self) -> None:
+        """Remove what processes that were killed left half-written."""
+        files.remove_partial(self._folder)
+
     def keep(self, output: int, turn: Turn, policies: Callable[[], Sequence[Learnt | None]]) -> None:
         """Write the policies of a target's searches after a turn, unless the last ones are nearly as new.
 

@@ -31,7 +31,7 @@ import numpy as np
 from symseed import files
 from symseed.errors import MALFORMED, DataError, SettingsError
 from symseed.language import Expression, Library
-from symseed.regressor import front_file, policies, run_config
+from symseed.regressor import front_file, run_config
 from symseed.regressor.checkpoints import Checkpoints
 from symseed.regressor.front import EquationFront
 from symseed.regressor.prepare import library_of_texts
@@ -186,8 +186,8 @@ class Run:
                 "new fit."
             ) from error
         set_pause(self.folder, is_paused=False)
-        for folder in (self.folder, self.folder / _CHECKPOINT, self.folder / policies.FOLDER):
-            files.remove_partial(folder)
+        files.remove_partial(self.folder)
+        self.checkpoints.remove_partial()
 
     def close(self) -> None:
         """Stop writing."""

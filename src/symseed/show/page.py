@@ -287,7 +287,7 @@ def _prior(prior: Sequence[Guess]) -> str:
     return (
         "<section><h2>Before the search</h2><p>The network that read the data thought these forms the most probable, "
         "before any formula was fitted.</p>"
-        f'<div class="scroll" tabindex="0"><table class="front">{head}<tbody>{rows}</tbody></table></div></section>'
+        f'<div class="scroll" tabindex="0"><table class="front weighed">{head}<tbody>{rows}</tbody></table></div></section>'
     )
 
 
@@ -335,7 +335,9 @@ def _alternatives(content: ReportContent) -> str:
     table = ""
     if len(content.alternatives) > 1:
         head = "<thead><tr><th>weight</th><th>formula</th></tr></thead>"
-        table = f'<div class="scroll" tabindex="0"><table class="front">{head}<tbody>{rows}</tbody></table></div>'
+        table = (
+            f'<div class="scroll" tabindex="0"><table class="front weighed">{head}<tbody>{rows}</tbody></table></div>'
+        )
     stability = f"<h3>Other samples</h3><pre>{_text(content.stability, 4000, is_line=False)}</pre>"
     return (
         f"<section><h2>Alternatives</h2>{table}<p>{_text(content.summary, 400)}</p>"
