@@ -287,7 +287,8 @@ def _prior(prior: Sequence[Guess]) -> str:
     return (
         "<section><h2>Before the search</h2><p>The network that read the data thought these forms the most probable, "
         "before any formula was fitted.</p>"
-        f'<div class="scroll" tabindex="0"><table class="front weighed">{head}<tbody>{rows}</tbody></table></div></section>'
+        f'<div class="scroll" tabindex="0"><table class="front weighed">{head}<tbody>{rows}</tbody></table></div>'
+        "</section>"
     )
 
 
