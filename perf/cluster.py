@@ -23,7 +23,8 @@ from pathlib import Path
 from symseed.benchmarks.store import RunKey, RunRecord, Store
 
 ON_CLUSTER = """
-import sys
+import os, sys
+os.environ.setdefault("MALLOC_TRIM_THRESHOLD_", "134217728")  # as docs/cluster.md advises for short runs
 from distributed import LocalCluster
 from symseed.cli.bench import bench_commands
 if __name__ == "__main__":
