@@ -68,11 +68,12 @@ fuzz: $(VENV)/installed $(VENV)/test-tools $(VENV)/fuzz-tools  ## Give changed b
 recipe: $(VENV)/installed $(VENV)/test-tools  ## Add two operators to a copy of the source by the recipe, build and test it
 	$(BIN)/python perf/recipe.py
 
+# A fork beside threads may hang in the memory of this sanitizer.
 sanitize: $(VENV)/installed $(VENV)/test-tools  ## Run the core's tests with address and undefined-behaviour sanitizers
 	$(PIP) --no-deps --no-build-isolation --upgrade --target build/sanitize \
 	  --config-settings=build-dir=build/sanitize-objects --config-settings=cmake.define.SYMSEED_SANITIZE=address,undefined .
 	LD_PRELOAD=$(ASAN_LIBRARIES) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
-	  PYTHONPATH=build/sanitize $(BIN)/python -m pytest -p no:cacheprovider --timeout 600 -m 'not memory' \
+	  PYTHONPATH=build/sanitize $(BIN)/python -m pytest -p no:cacheprovider --timeout 600 -m 'not memory' -k 'not fork' \
 	  $(addprefix tests/,core data/test_losses.py language/test_functions.py language/test_population.py \
 	  scoring/test_evaluation.py scoring/test_fitting.py scoring/test_regression.py search/test_policy.py \
 	  search/test_variation.py space)

@@ -205,9 +205,10 @@ def _check(value: Any) -> None:
 
 def _end(executor: Executor) -> None:
     executor.shutdown(wait=False, cancel_futures=True)
-    # A task may take minutes, and its result is not wanted any more.
+    # A task may take minutes, and its result is not wanted any more. A process that is still starting would obey
+    # SIGTERM too late, when the semaphores that it needs are gone.
     for process in [*(getattr(executor, "_processes", None) or {}).values()]:
-        process.terminate()
+        process.kill()
 
 
 # --- In a worker -----------------------------------------------------------------------------------------------------

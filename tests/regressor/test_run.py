@@ -88,16 +88,26 @@ def test_several_targets_have_a_front_each(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("kind", ["one target", "default", "several targets", "islands", "bench"])
-def test_runs_that_signals_end_at_any_moment_go_on_to_the_same_answer(kind: str, tmp_path: Path) -> None:
-    """Four ways to end a run, three signals or more of each: the least of `make campaign`."""
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        *((kind, ["INT", "INT twice", "TERM", "KILL"]) for kind in ("one target", "default", "several targets")),
+        *((kind, ["INT", "INT twice", "TERM", "KILL"]) for kind in ("islands", "bench")),
+        ("bench in processes", ["INT"]),
+    ],
+)
+def test_runs_that_signals_end_at_any_moment_go_on_to_the_same_answer(
+    kind: str, names: list[str], tmp_path: Path
+) -> None:
+    """Some ways to end a run, three signals or more of each: the least of `make campaign`."""
     report = tmp_path / "report.json"
     campaign = Path(__file__).parents[2] / "perf" / "campaign.py"
     command = [sys.executable, str(campaign), "--signals", "3", "--kinds", kind, "--json", str(report)]
+    command += ["--names", *names]
     outcome = subprocess.run(command, capture_output=True, text=True, check=False)
     assert outcome.returncode == 0, outcome.stderr
     found = json.loads(report.read_text())
-    assert len(found) == 4
+    assert len(found) == len(names)
     assert all(one["signals"] >= 3 and not one["failures"] for one in found.values())
 
 

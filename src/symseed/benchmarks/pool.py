@@ -45,7 +45,9 @@ def run(keys: Sequence[RunKey], jobs: int, finish: Callable[[RunRecord], None]) 
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for child in set(multiprocessing.active_children()) - others:
-                child.terminate()  # a run may take hours, and its record is not wanted any more
+                # A run may take hours, and its record is not wanted any more. A process that is still starting would
+                # obey SIGTERM too late, when the semaphores that it needs are gone.
+                child.kill()
             raise
     return left[::-1]
 
