@@ -16,6 +16,8 @@ from torch.nn import functional
 FEATURES = 21
 EPSILON = 1e-6
 """Added to a mean square before its root."""
+PACKED = 8
+"""Rows of tables that share a tile of attention among columns."""
 END = 0
 """Id of the padding after a formula's end; symbol s has id 1 + s, and column j has id 1 + symbols + j."""
 
@@ -97,11 +99,13 @@ class Attention(nn.Module):
         keys, values = (normalised(memory, gain) @ self.memory).chunk(2, -1)
         return self.split(keys), self.split(values)
 
-    def forward(self, x: Tensor, memory: Tensor | None = None, *, is_causal: bool = False) -> Tensor:
-        """Attend to a memory, or to x."""
+    def forward(
+        self, x: Tensor, memory: Tensor | None = None, *, is_causal: bool = False, mask: Tensor | None = None
+    ) -> Tensor:
+        """Attend to a memory, or to x; where there is a mask, only to what it marks."""
         keys, values = self.remember(x if memory is None else memory)
         query = self.split(normalised(x, self.norm) @ self.query)
-        found = functional.scaled_dot_product_attention(query, keys, values, is_causal=is_causal)
+        found = functional.scaled_dot_product_attention(query, keys, values, attn_mask=mask, is_causal=is_causal)
         return x + found.transpose(1, 2).flatten(2) @ self.out
 
 
@@ -118,8 +122,8 @@ class Feed(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Add the layer."""
-        inner = functional.gelu(normalised(x, self.norm) @ self.inner + self.inner_bias, approximate="tanh")
-        return x + inner @ self.out + self.out_bias
+        inner = functional.linear(normalised(x, self.norm), self.inner.T, self.inner_bias[0])
+        return x + functional.linear(functional.gelu(inner, approximate="tanh"), self.out.T, self.out_bias[0])
 
 
 class Grid(nn.Module):
@@ -132,7 +136,12 @@ class Grid(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """(B, N, C, W) to the same."""
         tables, rows, columns, _ = x.shape
-        x = self.columns(x.flatten(0, 1)).unflatten(0, (tables, rows))
+        # A row has few numbers, and attention kernels compute tiles of many: some rows fill one, masked from each other.
+        packed = math.gcd(tables * rows, PACKED)
+        mask = torch.eye(packed, dtype=torch.bool, device=x.device)
+        mask = mask.repeat_interleave(columns, 0).repeat_interleave(columns, 1)
+        x = self.columns(x.flatten(0, 1).reshape(-1, packed * columns, x.shape[-1]), mask=mask)
+        x = x.reshape(tables, rows, columns, -1)
         x = self.rows(x.transpose(1, 2).flatten(0, 1))
         return self.feed(x).unflatten(0, (tables, columns)).transpose(1, 2)
 
