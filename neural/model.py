@@ -245,8 +245,8 @@ class Reader(nn.Module):
         inward = columns @ self.column_in + self.column_in_bias
         column = (before - 1 - symbols).clamp(min=0)
         pointed = inward.gather(1, column[..., None].expand(-1, -1, inward.shape[-1]))
-        x = self.token[row] + pointed * is_column[..., None]
-        x = x + self.place[: tokens.shape[1]] + self.open[self.opened(tokens)]
+        x = chosen(self.token, row) + pointed * is_column[..., None]
+        x = x + self.place[: tokens.shape[1]] + chosen(self.open, self.opened(tokens))
         for layer in self.decoder:
             x = layer(x, read)
         x = normalised(x, self.norm)
@@ -263,6 +263,11 @@ class Reader(nn.Module):
 def kernel(inputs: int, outputs: int, *, deviation: float = 0.02) -> nn.Parameter:
     """Return the kernel of a dense layer."""
     return nn.Parameter(deviation * torch.randn(inputs, outputs))
+
+
+def chosen(table: Tensor, rows: Tensor) -> Tensor:
+    """Return rows of a small table, by a product: the gradient of an index adds up row by row, which is slow."""
+    return functional.one_hot(rows, len(table)).to(table.dtype) @ table
 
 
 def kinds(kind: Tensor, columns: int) -> Tensor:
