@@ -73,12 +73,6 @@ class Trainer:
         is_fused = device != "cpu"
         self.optimiser = torch.optim.AdamW(self.copies, lr=PEAK, betas=(0.9, 0.98), weight_decay=0.01, fused=is_fused)
 
-    def compile(self) -> None:
-        """Compile the layers, each kind once, whatever the sizes of a batch."""
-        torch._dynamo.config.cache_size_limit = 64
-        for layer in (*self.model.grid, self.model.gather, *self.model.latent, *self.model.decoder):
-            layer.compile(dynamic=True)
-
     def step(self, batches: list[Batch], rate: float) -> tuple[Tensor, Tensor]:
         """Learn from some batches; return the mean loss of a token, and the size of the gradient."""
         total = torch.zeros((), device=self.device)
@@ -214,7 +208,6 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--threads", type=int, default=14, help="that draw formulas")
-    parser.add_argument("--compile", action="store_true", help="fuse what a layer computes, which takes a minute first")
     parser.add_argument("--numbers", type=int, default=262_144, help="of the tables of a batch")
     parser.add_argument("--gather", type=int, default=2, help="batches of a step")
     parser.add_argument("--every", type=int, default=100, help="steps between two lines of the log")
@@ -228,8 +221,6 @@ def main() -> None:
         torch.backends.cuda.enable_cudnn_sdp(False)
     shape = {name: getattr(asked, name) for name in asdict(Shape()) if name not in ("longest", "symbols")}
     trainer = Trainer(Shape(**shape, longest=LONGEST, symbols=len(SYMBOLS)), asked.device, asked.seed)
-    if asked.compile:
-        trainer.compile()
     if (asked.out / PROGRESS).exists():
         trainer.load(asked.out)
     train(trainer, Corpus.build(asked.out), asked)
