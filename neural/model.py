@@ -136,7 +136,7 @@ class Grid(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """(B, N, C, W) to the same."""
         tables, rows, columns, _ = x.shape
-        # A row has few numbers, and attention kernels compute tiles of many: some rows fill one, masked from each other.
+        # A row has few numbers, and attention kernels compute tiles of many: some rows share one, each with a mask.
         packed = math.gcd(tables * rows, PACKED)
         mask = torch.eye(packed, dtype=torch.bool, device=x.device)
         mask = mask.repeat_interleave(columns, 0).repeat_interleave(columns, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -71,6 +72,6 @@ def test_default_uses_it_unless_told_otherwise() -> None:
     rng = np.random.default_rng(1)
     X = rng.uniform(1.0, 3.0, (80, 5))
     y = X[:, 0] * X[:, 1] / (X[:, 2] + X[:, 3]) + 0.3 * rng.normal(size=80)
-    given = {"max_evals": 3_000, "random_state": 0}
+    given: dict[str, Any] = {"max_evals": 3_000, "random_state": 0}
     assert SymbolicRegressor(**given).fit(X, y).prior_
     assert not SymbolicRegressor(network=None, **given).fit(X, y).prior_

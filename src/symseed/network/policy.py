@@ -144,8 +144,8 @@ class NetworkSettings:
         network = self.available
         if network is None:
             raise SettingsError(
-                "This method needs a network, and this installation lacks the file of its own. Give the file of one as `network`, or "
-                "use another method."
+                "This method needs a network, and this installation lacks the file of its own. Give the file of one as "
+                "`network`, or use another method."
             )
         return NetworkPolicy(space, Reading(network, dataset, seed=seed), self, seed=seed)
 
