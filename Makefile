@@ -26,8 +26,9 @@ help:  ## Say what can be made
 demo: $(VENV)/installed  ## Find Kepler's third law in the planets' orbits
 	$(BIN)/symseed fit planets --target period_days --set patience=4
 
+# Each process begins with one half of the tests, so that the fixtures of a module are made in one process.
 test: $(VENV)/installed $(VENV)/test-tools  ## Run the tests against the installed package
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 browser: $(VENV)/installed $(VENV)/test-tools $(VENV)/browser-tools  ## Run the tests of Studio in a Chromium, if there is one
 	$(BIN)/python -m pytest -q tests/studio/test_browser.py

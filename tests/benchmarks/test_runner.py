@@ -95,7 +95,9 @@ def test_records_from_before_there_was_noise_are_read_as_without(tmp_path: Path)
     assert Store(tmp_path).read()[0].key == RunKey("Nguyen-1", "nggp", 3)
 
 
-def test_noise_is_in_the_training_data_alone_and_the_form_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noise_is_in_the_training_data_alone_and_the_form_counts(
+    checker: Checker, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is searched, and what is asked of the answer: here the form of the target with other constants."""
     problem = benchmarks.get("Jin-4")
     clean, test = problem.datasets()
@@ -108,8 +110,7 @@ def test_noise_is_in_the_training_data_alone_and_the_form_counts(monkeypatch: py
         return execution.Found(answer, solution.history[-1], solution.reason)
 
     monkeypatch.setattr(execution, "solve", solve)
-    with Checker() as checker:
-        noisy, plain = (execution.execute(RunKey("Jin-4", "default", 3, noise=level), checker) for level in (0.05, 0.0))
+    noisy, plain = (execution.execute(RunKey("Jin-4", "default", 3, noise=level), checker) for level in (0.05, 0.0))
     np.testing.assert_array_equal(given[0].y, clean.with_noise(0.05, seed=3).y)
     np.testing.assert_array_equal(given[0].X, clean.X)
     np.testing.assert_array_equal(given[2].y, clean.y)
