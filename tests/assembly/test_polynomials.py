@@ -285,7 +285,8 @@ def test_a_rational_function_is_found(above: list[int], below: list[int], seed: 
 
 def in_plain_units(vector: Floats) -> list[float]:
     """The same by its definition: each unit in turn, each number by itself, and every price of every unit."""
-    best, best_cost = vector.tolist(), math.inf
+    best: list[float] = vector.tolist()
+    best_cost = math.inf
     for unit in vector[vector != 0.0]:
         rounded = []
         for value in (vector / unit).tolist():
