@@ -25,22 +25,35 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 
+namespace nanobind::detail {
+
 // Arrays whose numbers do not lie at multiples of their size, such as those of packed records, are not accepted.
-template <class T, nb::ssize_t... Shape>
-struct nb::detail::type_caster<nb::ndarray<const T, nb::shape<Shape...>, nb::c_contig, nb::device::cpu>> {
-  using Aligned = nb::ndarray<const T, nb::shape<Shape...>, nb::c_contig, nb::device::cpu>;
-  using Any = type_caster<nb::ndarray<const T, nb::shape<Shape...>, nb::device::cpu, nb::c_contig>>;
+template <class Aligned, class Any>
+struct AlignedCaster {
   NB_TYPE_CASTER(Aligned, Any::Name)
 
   template <class Flags>
   bool from_python(handle source, Flags flags, cleanup_list* cleanup) noexcept {
     Any any;
     if (!any.from_python(source, flags, cleanup)) return false;
-    if (reinterpret_cast<std::uintptr_t>(any.value.data()) % alignof(T) != 0) return false;
+    if (reinterpret_cast<std::uintptr_t>(any.value.data()) % alignof(typename Aligned::Scalar) != 0) return false;
     value = Aligned(any.value);
     return true;
   }
 };
+
+// The caster that is not replaced is that of the same array, whose type has its parts in another order.
+template <class T, ssize_t... Shape>
+struct type_caster<ndarray<const T, shape<Shape...>, c_contig, device::cpu>>
+    : AlignedCaster<ndarray<const T, shape<Shape...>, c_contig, device::cpu>,
+                    type_caster<ndarray<const T, shape<Shape...>, device::cpu, c_contig>>> {};
+
+template <class T, ssize_t... Shape>
+struct type_caster<ndarray<const T, shape<Shape...>, device::cpu>>
+    : AlignedCaster<ndarray<const T, shape<Shape...>, device::cpu>,
+                    type_caster<ndarray<const T, device::cpu, shape<Shape...>>>> {};
+
+}  // namespace nanobind::detail
 
 namespace symseed {
 
