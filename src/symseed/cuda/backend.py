@@ -74,6 +74,8 @@ class CudaBackend:
         def on_device(device: Device, samples: Samples) -> Errors:
             programs = Programs(device, samples, population, pairs=self._pairs, threads=threads)
             rows, others = _split(programs.is_possible)
+            if not len(rows):
+                return by_core(population)
             found = programs.errors(rows)
             if not len(others):
                 return found
@@ -93,6 +95,8 @@ class CudaBackend:
         def on_device(device: Device, samples: Samples) -> Predictions:
             programs = Programs(device, samples, population, pairs=self._pairs, threads=threads)
             rows, others = _split(programs.is_possible)
+            if not len(rows):
+                return by_core(population)
             found = programs.predictions(rows)
             if not len(others):
                 return found
