@@ -1,7 +1,7 @@
 """Measure symseed on a GPU: `python perf/gpu.py [--quick] [--json FILE]`; the file is written after every figure.
 
 Without a GPU it says what is missing, and ends with 1. `--phases` says where the time of a call goes, and `--sweep`
-times the kernels with other numbers of points and registers; they measure nothing else. `--operations` needs no GPU: it
+times the kernels with other numbers of points and blocks; they measure nothing else. `--operations` needs no GPU: it
 compiles each operator, and counts the float64 operations of a node; `--host` needs none either, and says how fast a
 search would be without scores.
 """
@@ -34,6 +34,7 @@ from symseed import (
     RegressionSettings,
     RegressionTask,
     SearchSpace,
+    SymbolicRegressor,
     _core,
     methods,
     search,
@@ -51,13 +52,18 @@ NODE_POINTS = 4e10
 """Values that one pass computes, as far as `MOST` allows."""
 MOST = 50_000
 """Most expressions of a pass."""
-FITS = 4_000
+FITS, FEW_FITS = 32_000, 4_000
 FIT_ROWS = 1_000
 SEARCH_ROWS = 10_000
+BATCH = 8_000
+"""Expressions of a generation in the second search; the paper has 500, which are too few for a GPU."""
+DEFAULT_ROWS, DEFAULT_CHARGED = 100_000, 10_000
 DIVISION, ROOT = 10, 12
 """Float64 operations that a division and a root are counted as: about what their code on the device has."""
-VARIANTS = [(points, registers) for points in (2, 4, 8) for registers in (0, 168, 128, 96, 80, 64)]
-_ARITHMETIC = re.compile(r"\t(add|sub|mul|neg|abs|setp|selp|min|max)[.\w]*\.f64")
+VARIANTS = [(points, resident) for points in (2, 4, 8) for resident in (3, 4, 5, 6, 7, 8)]
+"""Points of a thread, and blocks of threads on a multiprocessor, which bound the registers of a thread."""
+_USED = (POINTS, 6)  # 6 is `SYMSEED_RESIDENT` of device.cu
+_ARITHMETIC = re.compile(r"\t(add|sub|mul|fma|neg|abs|setp|selp|min|max)[.\w]*\.f64")
 
 PEAK = """
 extern "C" __global__ void peak(double* out, double x, int rounds) {
@@ -91,7 +97,9 @@ def main() -> None:
     """Measure, print, and write the figures to a file if asked."""
     parser = argparse.ArgumentParser(description="Measure symseed on a GPU.")
     parser.add_argument("--quick", action="store_true", help="few rounds of each, and smaller searches")
-    parser.add_argument("--sweep", action="store_true", help="time the kernels with other numbers of registers only")
+    parser.add_argument(
+        "--sweep", action="store_true", help="time the kernels with other numbers of points and blocks only"
+    )
     parser.add_argument("--phases", action="store_true", help="say where the time of calls goes, and nothing else")
     parser.add_argument("--operations", action="store_true", help="count operations of nodes, and nothing else")
     parser.add_argument("--threads", type=int, default=8, help="threads that write programs (default: 8)")
@@ -133,6 +141,10 @@ def measure_all(device: Device, *, quick: bool, threads: int) -> Iterator[dict[s
     for rows in ROWS:
         rates[rows] = measure_rate(device, rows, rounds, threads)
         yield {f.name: {str(rows): getattr(rate, f.name) for rows, rate in rates.items()} for f in fields(Rate)}
+    yield measure_fits(device, rounds, threads)
+    yield {"search": measure_search(device, 20_000 if quick else 200_000, threads)}
+    yield {"large_search": measure_search(device, 100_000 if quick else 1_000_000, threads, batch=BATCH)}
+    yield {"bits_equal": is_equal(device, threads)}
     nvrtc = compiler.find(device.driver.version)
     operations = count_operations(nvrtc)
     peak = measure_peak(nvrtc, device)
@@ -145,9 +157,7 @@ def measure_all(device: Device, *, quick: bool, threads: int) -> Iterator[dict[s
             "share_reached": {str(rows): rate.kernel_node_points_per_s / most for rows, rate in rates.items()},
         }
     }
-    yield measure_fits(device, rounds, threads)
-    yield {"search": measure_search(device, 20_000 if quick else 200_000, threads)}
-    yield {"bits_equal": is_equal(device, threads)}
+    yield {"default": measure_default(1_000 if quick else DEFAULT_CHARGED)}
 
 
 def measure_rate(device: Device, rows: int, rounds: int, threads: int) -> Rate:
@@ -251,22 +261,31 @@ def _arrays(answer: Any) -> list[Any]:
 def measure_fits(device: Device, rounds: int, threads: int) -> dict[str, float]:
     """Time fits of constants, on the device and on one core."""
     data = expressions.make_dataset(FIT_ROWS, expressions.VARIABLES)
-    rows = drawn_to_fit()
+    rows = drawn_to_fit(FITS)
     backend = CudaBackend(data, device=lambda: device, least_work=0)
-    gpu = len(rows) / timed(lambda: backend.fit(rows, iterations=30, threads=threads), rounds)
-    few = rows.take(np.arange(len(rows) // 8))
+
+    def rate(count: int) -> float:
+        some = rows.take(np.arange(count))
+        return count / timed(lambda: backend.fit(some, iterations=30, threads=threads), rounds)
+
+    few = rows.take(np.arange(500))
     cpu = len(few) / timed(lambda: data.backend.fit(few, iterations=30), 1)
-    return {"fits_per_s": gpu, "cpu_fits_per_s": cpu}
+    return {
+        "fits_per_s": rate(FITS),
+        "fits_at_once": FITS,
+        f"fits_per_s_of_{FEW_FITS}": rate(FEW_FITS),
+        "cpu_fits_per_s": cpu,
+    }
 
 
-def drawn_to_fit() -> Population:
+def drawn_to_fit(count: int) -> Population:
     """Random expressions with constants."""
     library = Library.of(expressions.OPERATORS, expressions.VARIABLES, constants=True)
-    found = SearchSpace(library, max_length=20).sample(4 * FITS, seed=1)
-    return found.take(np.flatnonzero(np.isfinite(found.constants).any(axis=1))[:FITS])
+    found = SearchSpace(library, max_length=20).sample(4 * count, seed=1)
+    return found.take(np.flatnonzero(np.isfinite(found.constants).any(axis=1))[:count])
 
 
-def measure_search(device: Device | None, budget: int, threads: int = 1) -> dict[str, Any]:
+def measure_search(device: Device | None, budget: int, threads: int = 1, *, batch: int | None = None) -> dict[str, Any]:
     """Time a whole search by `nggp` on the device, if there is one, and on one core, and the share of its scores."""
     method = methods.get("nggp")
     rng = np.random.default_rng(0)
@@ -275,7 +294,7 @@ def measure_search(device: Device | None, budget: int, threads: int = 1) -> dict
     library = Library.of(expressions.OPERATORS, 2)
     space = SearchSpace(library, max_length=method.max_length)
     found: dict[str, tuple[str, float]] = {}
-    figures: dict[str, Any] = {"rows": SEARCH_ROWS, "charged": budget}
+    figures: dict[str, Any] = {"rows": SEARCH_ROWS, "charged": budget, "batch": batch or method.settings.batch}
     backends: dict[str, Callable[[Dataset], Backend]] = {"cpu": lambda data: CoreBackend(data.samples)}
     if device is not None:
         backends["gpu"] = lambda data: CudaBackend(data, device=lambda: device)
@@ -286,7 +305,9 @@ def measure_search(device: Device | None, budget: int, threads: int = 1) -> dict
         count = threads if name == "gpu" else 1
         task = RegressionTask(library, data, RegressionSettings(threads=count))
         assert isinstance(method.settings.policy, PolicySettings)
-        settings = replace(method.settings, policy=replace(method.settings.policy, threads=count))
+        settings = replace(
+            method.settings, batch=figures["batch"], policy=replace(method.settings.policy, threads=count)
+        )
         result = search.run(space, task, settings, seed=0, budget=Budget(expressions=budget))
         seconds = time.perf_counter() - before
         found[name] = (str(result.best), result.reward)
@@ -295,6 +316,24 @@ def measure_search(device: Device | None, budget: int, threads: int = 1) -> dict
     # If scores took no time at all.
     figures["most_charged_per_s"] = figures["cpu_charged_per_s"] / (1.0 - figures["cpu_share_of_scores"])
     return {**figures, "same_answer": len(set(found.values())) == 1}
+
+
+def measure_default(charged: int) -> dict[str, Any]:
+    """Time `default` until it first has the formula that it ends with, with the GPU and without, on one core."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0.5, 3.0, (DEFAULT_ROWS, 3))
+    y = 2.5 * X[:, 0] * np.exp(-1.3 * X[:, 1]) + np.sin(2.1 * X[:, 2]) / X[:, 1] + rng.normal(0.0, 0.05, DEFAULT_ROWS)
+    figures: dict[str, Any] = {"rows": DEFAULT_ROWS, "charged": charged}
+    found: set[str] = set()
+    for name, device in (("gpu", "cuda"), ("cpu", "cpu")):
+        model = SymbolicRegressor(device=device, max_evals=charged, max_time=None, random_state=0, n_jobs=1)
+        before = time.perf_counter()
+        model.fit(X, y)
+        figures[f"{name}_seconds_in_all"] = time.perf_counter() - before
+        moments = model._histories[0]
+        figures[f"{name}_seconds"] = next(each.seconds for each in moments if each.formula == moments[-1].formula)
+        found.add(str(model.equations_[["equation", "loss"]].to_json(double_precision=15)))
+    return {**figures, "same_answer": len(found) == 1}
 
 
 @dataclass
@@ -401,7 +440,7 @@ def measure_phases(device: Device, threads: int) -> Iterator[dict[str, Any]]:
                 backend.errors(population, threads=threads)
                 phases.add("whole", time.perf_counter() - before)
         yield {f"errors of {len(population)} at {rows} rows": phases.seconds}
-    data, population = expressions.make_dataset(FIT_ROWS, expressions.VARIABLES), drawn_to_fit()
+    data, population = expressions.make_dataset(FIT_ROWS, expressions.VARIABLES), drawn_to_fit(FITS)
     backend = CudaBackend(data, device=lambda: device, least_work=0)
     with Phases(device) as phases:
         for _ in range(2):
@@ -466,12 +505,11 @@ class Phases:
 
 
 def measure_variants(rounds: int, threads: int) -> Iterator[dict[str, float]]:
-    """Time kernels that are compiled with other numbers of points per thread, and of registers."""
+    """Time kernels that are compiled for other numbers of points per thread, and of blocks per multiprocessor."""
     driver = compile_variants(threads)
-    for points, most in VARIANTS:
-        limit = _limit(most)
-        device = Device(driver, points=points, options=limit)
-        name = f"{points} points, {most or 'any'} registers" + (" (used)" if (points, most) == (POINTS, 0) else "")
+    for points, resident in VARIANTS:
+        device = Device(driver, points=points, options=_bound(resident))
+        name = f"{points} points, {resident} blocks" + (" (used)" if (points, resident) == _USED else "")
         for rows in (ROWS[0], ROWS[2]):
             data, population = expressions.make_dataset(rows, expressions.VARIABLES), drawn(rows)
             with device.lock:
@@ -488,13 +526,13 @@ def compile_variants(threads: int) -> Driver:
     driver.count()
     capability = find_facts().capability
     with ThreadPoolExecutor(threads) as pool:  # the compiler works outside Python's lock
-        for points, most in VARIANTS:
-            pool.submit(compiler.image, driver.version, capability, (f"-DSYMSEED_POINTS={points}", *_limit(most)))
+        for points, resident in VARIANTS:
+            pool.submit(compiler.image, driver.version, capability, (f"-DSYMSEED_POINTS={points}", *_bound(resident)))
     return driver
 
 
-def _limit(registers: int) -> list[str]:
-    return [f"--maxrregcount={registers}"] if registers else []
+def _bound(resident: int) -> list[str]:
+    return [f"-DSYMSEED_RESIDENT={resident}"] if resident != _USED[1] else []
 
 
 if __name__ == "__main__":
