@@ -1,8 +1,8 @@
 // The device's machine: one warp of 32 threads computes a row's instructions on one block of points.
 //
-// The operators are those of the core, compiled with one lane (SYMSEED_LANES 1) and without fused multiply-adds, so a
-// point has the same value to the last bit. Sums are those of kernels.cpp: eight lanes in a block, and blocks are added
-// from the first to the last.
+// The operators are those of the core, compiled with one lane (SYMSEED_LANES 1) and without fused multiply-adds but for
+// those of a division, so a point has the same value to the last bit. Sums are those of kernels.cpp: eight lanes in a
+// block, and blocks are added from the first to the last.
 //
 // What a warp does is written as phases, each of which every thread runs before any thread begins the next: on a device
 // at once, and elsewhere one thread after another. The same source is therefore tested without a device.
