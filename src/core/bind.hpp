@@ -147,26 +147,34 @@ class HeldRows : public Rows {
   std::vector<std::int32_t> own_lengths_;
 };
 
-// Rows that are safe to read: each is one complete expression of tokens of the library.
-inline HeldRows to_rows(const Vocabulary& vocabulary, const Tokens& tokens, const Lengths& lengths,
-                        const Constants& constants) {
+// Each row must be one complete expression of tokens of the library.
+inline void check_row(const Vocabulary& vocabulary, Row row, std::size_t stride) {
+  require(row.length >= 1 && static_cast<std::size_t>(row.length) <= stride,
+          "Each length must be at least 1 and at most L.");
+  const std::uint8_t* const arity = vocabulary.arity.data();
+  int open = 1;
+  bool is_early = false;
+  for (int j = 0; j < row.length; ++j) {
+    require(row.tokens[j] < vocabulary.size(), "Each token must be one of the library's.");
+    is_early |= open == 0;
+    open += arity[row.tokens[j]] - 1;
+  }
+  require(open == 0 && !is_early, "Each row must be one complete expression in prefix order.");
+}
+
+// Rows whose tokens are not checked yet.
+inline HeldRows to_unchecked_rows(const Tokens& tokens, const Lengths& lengths, const Constants& constants) {
   HeldRows rows(tokens, lengths, constants.data());
   require(lengths.shape(0) == rows.count && constants.shape(0) == rows.count && constants.shape(1) == rows.stride,
           "`tokens` (N, L), `lengths` (N,) and `constants` (N, L) must have the same N and L.");
-  const std::uint8_t* const arity = vocabulary.arity.data();
-  for (std::size_t i = 0; i < rows.count; ++i) {
-    const Row row = rows[i];
-    require(row.length >= 1 && static_cast<std::size_t>(row.length) <= rows.stride,
-            "Each length must be at least 1 and at most L.");
-    int open = 1;
-    bool is_early = false;
-    for (int j = 0; j < row.length; ++j) {
-      require(row.tokens[j] < vocabulary.size(), "Each token must be one of the library's.");
-      is_early |= open == 0;
-      open += arity[row.tokens[j]] - 1;
-    }
-    require(open == 0 && !is_early, "Each row must be one complete expression in prefix order.");
-  }
+  return rows;
+}
+
+// Rows that are safe to read: each is one complete expression of tokens of the library.
+inline HeldRows to_rows(const Vocabulary& vocabulary, const Tokens& tokens, const Lengths& lengths,
+                        const Constants& constants) {
+  HeldRows rows = to_unchecked_rows(tokens, lengths, constants);
+  for (std::size_t i = 0; i < rows.count; ++i) check_row(vocabulary, rows[i], rows.stride);
   return rows;
 }
 
