@@ -29,6 +29,8 @@ _MOST_TIED = 10
 pairs. Chosen by hand."""
 _EQUAL_VALUES = 1e-12
 """Share of their scale by which two values may differ and count as equal: rounding."""
+_EQUAL_STEPS = 1e-9
+"""Share of a step by which steps may differ and count as equal: rounding of tables, chosen by hand."""
 _FIRST_SAMPLES = 32
 """Samples at which values are compared first."""
 
@@ -44,14 +46,55 @@ def reduced(writer: Writer, part: Row, dataset: Measured) -> Row:
     """Return a formula of fewer tokens with the same values.
 
     A subtree with one value at all samples becomes that number; a subtree with the values of a subtree below it becomes
-    that one.
+    that one. Of waves with the same values at samples in equal steps, the slowest stays (Nyquist 1928).
     """
     while True:
         values = dataset.backend.semantics(writer.population([part])).values
         shorter = _shortened(writer, part, values)
         if shorter is None:
-            return part
+            return _slowed(writer, part, values)
         part = shorter
+
+
+def _slowed(writer: Writer, part: Row, values: np.ndarray) -> Row:
+    for begin, token in enumerate(part.ids):
+        name = writer.library[token].name
+        if name not in ("sin", "cos"):
+            continue
+        for number, column in _frequencies(writer, part, begin + 1):
+            step = _step(values[column])
+            if step > 0.0:
+                turn = 2.0 * math.pi / step
+                slow = math.remainder(part.constants[number], turn)
+                if abs(slow) < (1.0 - _EQUAL_STEPS) * abs(part.constants[number]):
+                    is_alone = name == "cos" and begin + 1 == min(number, column) - 1
+                    part = part.with_constant(number, abs(slow) if is_alone else slow)
+    return part
+
+
+def _frequencies(writer: Writer, part: Row, begin: int) -> Iterator[tuple[int, int]]:
+    """The places of c and x for each product c x that is a term of the argument which begins there."""
+    name, second = writer.library[part.ids[begin]].name, 0
+    if name in ("add", "sub", "mul"):
+        second = writer.library.end(part.ids, begin + 1)
+    if name in ("add", "sub"):
+        yield from _frequencies(writer, part, begin + 1)
+        yield from _frequencies(writer, part, second)
+    if name == "mul":
+        for number, column in ((begin + 1, second), (second, begin + 1)):
+            is_column = writer.library[part.ids[column]].kind is TokenKind.VARIABLE
+            if is_column and not math.isnan(part.constants[number]):
+                yield number, column
+
+
+def _step(values: np.ndarray) -> float:
+    """The step of which all values are multiples; 0 if there is none."""
+    gaps = np.diff(np.unique(values))
+    step = float(gaps[gaps > _EQUAL_STEPS * np.abs(values).max()].min(initial=math.inf))
+    if not math.isfinite(step):
+        return 0.0
+    turns = values / step
+    return step if float(np.abs(turns - np.rint(turns)).max()) <= _EQUAL_STEPS * len(values) else 0.0
 
 
 def _shortened(writer: Writer, part: Row, values: np.ndarray) -> Row | None:
