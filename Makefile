@@ -9,7 +9,7 @@ ASAN_LIBRARIES = $(shell $${CXX:-c++} -print-file-name=libasan.so):$(shell $${CX
 SANITIZED = LD_PRELOAD=$(ASAN_LIBRARIES) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	  PYTHONMALLOC=malloc PYTHONPATH=build/sanitize
 
-GROUPS_OF_TOOLS = build cluster docs lint perf test wheel
+GROUPS_OF_TOOLS = browser build cluster docs fuzz gpu lint perf test wheel
 
 # On Linux, auditwheel checks what the wheel needs of the system, and names the oldest glibc that has it (manylinux).
 ifeq ($(shell uname -s),Linux)

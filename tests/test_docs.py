@@ -19,6 +19,7 @@ import io
 import itertools
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import warnings
@@ -91,8 +92,14 @@ def run_command(command: str) -> str:
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as output:
         patch.setattr(sys, "argv", ["symseed", *arguments])
         patch.setattr(warnings, "showwarning", warnings.showwarning)  # which the command replaces
-        with pytest.raises(SystemExit) as ended:  # which click always ends by
-            entry.load()()
+        patch.setattr(sys, "unraisablehook", sys.unraisablehook)  # likewise
+        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            with pytest.raises(SystemExit) as ended:  # which click always ends by
+                entry.load()()
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
     assert not ended.value.code, f"`{command}` ended with exit code {ended.value.code}"
     return output.getvalue()
 
@@ -142,6 +149,12 @@ def test_a_page_prints_what_it_shows(page: Path, tmp_path: Path, monkeypatch: py
             assert agrees(printed, shown), f"{place} printed\n{printed}\nbut the page shows\n{shown}"
     for drawn, picture in pictures(page, tmp_path):
         assert words(drawn) == words(picture), f"{picture.name} is not what {page.name} draws: docs/shown.py"
+
+
+def test_a_command_of_a_page_leaves_signals_to_the_tests() -> None:
+    before = (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM), sys.unraisablehook)
+    assert run_command("symseed --version").startswith("symseed, version ")
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM), sys.unraisablehook) == before
 
 
 def test_what_differs_from_a_page_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,8 @@ import zipfile
 from pathlib import Path
 from types import ModuleType
 
+from symseed import files
+
 ROOT = Path(__file__).parents[1]
 METADATA = """Metadata-Version: 2.4
 Name: symseed
@@ -37,6 +39,13 @@ def test_every_pinned_package_has_hashes_of_its_archives() -> None:
     lines = (ROOT / "constraints.hashes").read_text().replace("\\\n", " ").splitlines()[1:]
     assert len(lines) > 100
     assert all(re.search(r" --hash=sha256:[0-9a-f]{64}", line) for line in lines)
+
+
+def test_the_archives_of_every_group_of_tools_are_compared() -> None:
+    groups = files.toml_values((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (named,) = re.findall(r"^GROUPS_OF_TOOLS = (.+)$", makefile, re.MULTILINE)
+    assert named.split() == sorted(groups)
 
 
 def test_archives_of_supported_platforms_are_taken_and_others_left() -> None:

@@ -385,6 +385,12 @@ def test_hostile_text_is_refused_with_a_short_sentence(text: str) -> None:
         assert re.search(r"at character \d+|must have at most \d+ (tokens|characters)", str(caught.value))
 
 
+def test_long_names_make_room_for_no_more_brackets() -> None:
+    library = Library.of(["add"], ["n" * 9_000])
+    with pytest.raises(ParseError, match=f"at most {MAX_TEXT} numbers, names and signs, but this text has more"):
+        Expression.parse("(" * 2_000_000, library)
+
+
 def test_limits_are_what_they_say() -> None:
     longest = "a" + " " * (MAX_TEXT - 1)
     assert prefix(longest) == "a"

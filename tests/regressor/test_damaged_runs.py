@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -67,6 +68,16 @@ def test_a_run_whose_categories_are_none_gets_a_sentence(whole: Path, folder: Pa
     code, _, err = hostile.command("show", str(folder))
     hostile.check_sentence(code, err)
     assert "`categories` must have a column and its values, each a text" in err
+
+
+def test_a_warning_of_a_damaged_event_repeats_little_of_it(whole: Path, folder: Path) -> None:
+    lines = (whole / "events.jsonl").read_bytes().splitlines(True)
+    turn = next(json.loads(line) for line in lines if b'"turn"' in line)
+    event = json.dumps(turn | {"found_by": "exp(" * 900}) + "\n"
+    hostile.copy_with(whole, folder, "events.jsonl", b"".join(lines) + event.encode())
+    code, _, err = hostile.command("show", str(folder))
+    hostile.check_sentence(code, err)
+    assert "is damaged, and one event is left out: 'exp(exp(" in err
 
 
 @pytest.mark.parametrize("weight", ["inf", "nan", "-0.5", "2"])

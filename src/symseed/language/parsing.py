@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Iterator, Sized
@@ -149,7 +150,11 @@ def _lex(text: str, longest_name: int = 0) -> list[_Lexeme]:
     most = MAX_TEXT if longest_name <= _LONG_NAME else MAX_TOKENS * longest_name
     if len(text) > most:
         raise ParseError(f"A formula must have at most {most} characters, but this text has {len(text)}.")
-    return [*_lexemes(text), _Lexeme("end", "", len(text))]
+    # Long names make a long text, but not more parts: with names of a letter each, it would have at most that length.
+    parts = [*itertools.islice(_lexemes(text), MAX_TEXT + 1)]
+    if len(parts) > MAX_TEXT:
+        raise ParseError(f"A formula must have at most {MAX_TEXT} numbers, names and signs, but this text has more.")
+    return [*parts, _Lexeme("end", "", len(text))]
 
 
 def _lexemes(text: str) -> Iterator[_Lexeme]:

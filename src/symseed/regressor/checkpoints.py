@@ -13,7 +13,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from symseed import files
-from symseed.errors import MALFORMED, DataError
+from symseed.errors import MALFORMED, DataError, brief
 from symseed.language import Library
 from symseed.portfolio import PortfolioSettings, PortfolioState, states
 from symseed.regressor.policies import Policies
@@ -113,8 +113,10 @@ class Checkpoints:
 
     def _warn_of(self, name: str, error: Exception) -> None:
         warnings.warn(
-            f"The checkpoint `{self._folder / name}` is damaged ({error}). The run continues from the one before "
-            "it, or from the start; the answer is the same.",
+            brief(
+                f"The checkpoint `{self._folder / name}` is damaged ({error}). The run continues from the one before "
+                "it, or from the start; the answer is the same."
+            ),
             RuntimeWarning,
             stacklevel=5,
         )

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from symseed import files
 from symseed.data import ADDITIVE, Noise
-from symseed.errors import MALFORMED, DataError
+from symseed.errors import MALFORMED, DataError, brief
 from symseed.export import to_text
 from symseed.fields import Fields
 from symseed.network import Guess
@@ -222,9 +222,8 @@ class RunLog:
                     values = Fields(event, f"an event `{kind}`")
                     out.append((values.integer("output"), read(values)))
                 except MALFORMED as error:
-                    warnings.warn(
-                        f"`{self._path}` is damaged, and one event is left out: {error}.", RuntimeWarning, stacklevel=2
-                    )
+                    told = brief(f"`{self._path}` is damaged, and one event is left out: {error}.")
+                    warnings.warn(told, RuntimeWarning, stacklevel=2)
         return out
 
 

@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from symseed.errors import MALFORMED
+from symseed.errors import MALFORMED, brief
 from symseed.export import to_text
 from symseed.language import Expression, Library
 from symseed.network import Guess
@@ -115,8 +115,10 @@ class TargetSearch:
             if begin is None:
                 raise
             warnings.warn(
-                f"The checkpoint of `{self._name}` is damaged ({error}). The search begins again; the answer is the "
-                "same.",
+                brief(
+                    f"The checkpoint of `{self._name}` is damaged ({error}). The search begins again; the answer is "
+                    "the same."
+                ),
                 RuntimeWarning,
                 stacklevel=2,
             )
