@@ -90,6 +90,18 @@ def test_the_simplified_has_the_same_values_in_no_more_tokens(expression: Expres
     np.testing.assert_allclose(values(shorter), before, rtol=0.0, atol=1e-7 * scale)
 
 
+@pytest.mark.parametrize("form", ["sin mul const({}) x1", "exp sin add const(0.3) mul x1 const({})"])
+@pytest.mark.parametrize("turns", [1, 92, -3])
+def test_a_wave_is_as_slow_as_samples_in_equal_steps_allow(form: str, turns: int) -> None:
+    t = np.linspace(0.0, 10.0, 80)
+    row = read(form.format(2.0 + turns * 2.0 * math.pi / t[1]))
+    on_grid, scattered = Dataset.of(t, np.sin(t)), Dataset.of(np.sqrt(t), np.sin(t))
+    slow = reduced(WRITER, row, on_grid)
+    assert [c for c in slow.constants if c > 1.0] == [pytest.approx(2.0)]
+    np.testing.assert_allclose(values(slow, on_grid), values(row, on_grid), atol=1e-9)
+    assert reduced(WRITER, row, scattered) == row
+
+
 def test_one_sample_tells_no_number_from_a_variable() -> None:
     """At a single sample every subtree is a number, which says nothing."""
     one = Dataset.of([2.0], [4.0])

@@ -120,9 +120,9 @@ class PortfolioSettings:
         return next((settings.available for settings in used if settings is not None), None)
 
     @property
-    def lacks_network(self) -> bool:
-        """Whether a search needs a network, and there is none."""
-        return any(settings.available is None for settings in self._policies)
+    def needs_network(self) -> bool:
+        """Whether the policy of a search is a network."""
+        return bool(self._policies)
 
     @property
     def _policies(self) -> list[NetworkSettings]:

@@ -73,6 +73,15 @@ class Checkpoints:
                 best, self._slot = state, _other(name)
         return best
 
+    def check_version(self) -> None:
+        """Refuse checkpoints of another version.
+
+        Raises:
+            DataError: if there is one.
+        """
+        for name in "ab":
+            self._manifest(name, has_any_settings=True)
+
     def _at(self, name: str, output: int, library: Library, settings: PortfolioSettings) -> PortfolioState | None:
         manifest = self._manifest(name)
         if manifest is None:
@@ -88,7 +97,7 @@ class Checkpoints:
             self._warn_of(name, error)
             return None
 
-    def _manifest(self, name: str) -> dict[str, Any] | None:
+    def _manifest(self, name: str, *, has_any_settings: bool = False) -> dict[str, Any] | None:
         """The manifest of a slot; None if it is missing or damaged."""
         path = self._folder / f"{name}.json"
         if not os.path.lexists(path):
@@ -104,7 +113,7 @@ class Checkpoints:
                 f"The checkpoint in `{self._folder}` is from symseed {kind[1]}, but this is {version()}, which might "
                 "give another answer. Use that version, or start a new fit."
             )
-        if kind[2] != self._digest:
+        if not has_any_settings and kind[2] != self._digest:
             raise DataError(
                 f"The checkpoint in `{self._folder}` has other settings than config.toml, which would give another "
                 "answer. Restore config.toml, or start a new fit."

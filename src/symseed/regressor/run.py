@@ -281,8 +281,10 @@ class Run:
 
         Raises:
             SettingsError: if it is another one.
+            DataError: if the run is of another version, whose network is another one too.
         """
         if plan.checksum != self._network:
+            self.checkpoints.check_version()
             began = f"one of checksum {self._network[:12]}" if self._network else "none"
             found = f"it is one of checksum {plan.checksum[:12]}" if plan.checksum else "there is none"
             raise SettingsError(

@@ -267,7 +267,7 @@ class Plan:
         """
         given = self.given.network
         settings = self.settings if given == "auto" else self.settings.with_network(given)
-        if settings.lacks_network:
+        if settings.needs_network and (given is None or settings.network is None):
             raise SettingsError(
                 f"`{self.method.name}` needs a network, and "
                 + ("`network` is None" if given is None else "the installation lacks the file of its own")
