@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed import _core
+from symseed.arrays import Floats
 from symseed.cuda.device import Device, first_device
 from symseed.cuda.faults import DeviceFault, DeviceMemoryFault, DeviceMissingError
 from symseed.cuda.programs import PAIRS, Programs, Rows
@@ -157,7 +158,7 @@ class CudaBackend:
             row = np.zeros(1, dtype=np.uint32)
             if not (programs.is_possible & programs.is_linearisable).all() or programs.errors(row).failure[0]:
                 return self._core.linearise(population, by_loss=by_loss)
-            sums = programs.linearisations(row)
+            sums = programs.linearisations(row).copy()
             constants = int((np.sqrt(8 * len(sums) + 1) - 3) / 2)
             curvature = np.zeros((constants, constants))
             below = np.tril_indices(constants)
@@ -289,7 +290,7 @@ def _fitted(
     programs: Programs, population: Population, rows: Rows, steps: FitSteps, threads: int
 ) -> tuple[npt.NDArray[np.float64], Errors]:
     """The constants of some rows, fitted: the core says what each needs next, and the device computes it for all."""
-    chosen = population.take(rows)
+    chosen = population if len(rows) == len(population) else population.take(rows)
     fits = _core.Fittings(
         chosen.library.vocabulary,
         chosen.tokens,
@@ -310,12 +311,18 @@ def _fitted(
             # Those that have ended cost copies, and time to find the others among them.
             programs = programs.of(chosen.take(asked))
             places[asked] = np.arange(len(asked))
-        programs.set_constants(places[asked], fits.constants(asked))
+        programs.set_constants(functools.partial(_write_constants, fits, asked, places[asked]))
         found = programs.errors(places[asked])
         fits.take_errors(asked, found.error, found.failure, found.position)
         asked = _where(fits.needs(), _LINEARISATION)
         if len(asked):
             fits.take_linearisations(asked, programs.linearisations(places[asked]))
+
+
+def _write_constants(
+    fits: _core.Fittings, asked: Rows, places: Rows, programs: npt.NDArray[np.uint32], numbers: Floats
+) -> None:
+    fits.write_constants(asked, programs, places, numbers)
 
 
 def _where(needs: npt.NDArray[np.uint8], need: int) -> Rows:
