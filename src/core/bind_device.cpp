@@ -146,7 +146,13 @@ class Fittings {
     each(rows.count, [&](std::size_t i) { note(i); });
   }
 
-  NewArray<std::uint8_t> needs() const { return to_numpy(std::vector<std::uint8_t>(needs_)); }
+  NewArray<std::uint32_t> asking(int need) const {
+    std::vector<std::uint32_t> out;
+    for (std::size_t i = 0; i < needs_.size(); ++i) {
+      if (needs_[i] == need) out.push_back(static_cast<std::uint32_t>(i));
+    }
+    return to_numpy(std::move(out));
+  }
 
   void write_constants(const Indices& rows, const Array<std::uint32_t, 2>& programs, const Indices& places,
                        const Writable<double>& numbers) const {
@@ -270,7 +276,7 @@ void bind_device(nb::module_& m) {
       .def(nb::init<const Vocabulary&, const Tokens&, const Lengths&, const Constants&, int, int, std::uint64_t, int>(),
            "vocabulary"_a, "tokens"_array, "lengths"_array, "constants"_array, nb::kw_only(), "iterations"_a,
            "restarts"_a, "seed"_a, "threads"_a)
-      .def("needs", &Fittings::needs)
+      .def("asking", &Fittings::asking, "need"_a)
       .def("write_constants", &Fittings::write_constants, "rows"_array, "programs"_array, "places"_array,
            "numbers"_array)
       .def("take_errors", &Fittings::take_errors, "rows"_array, "error"_array, "failure"_array, "position"_array)

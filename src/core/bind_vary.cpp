@@ -86,7 +86,7 @@ void bind_vary(nb::module_& m) {
   m.def("mutate", &bind_mutate, "rules"_a, "tokens"_array, "lengths"_array, "constants"_array, "mutation"_a,
         "settings"_a, "seed"_a, "step"_a);
   m.def("next_generation", &bind_next_generation, "rules"_a, "tokens"_array, "lengths"_array, "constants"_array,
-        "reward"_array, "settings"_a, "seed"_a, "step"_a, nb::kw_only(), "threads"_a);
+        "reward"_array, "settings"_a, "seed"_a, "step"_a, nb::kw_only(), "threads"_a = 1);
 }
 
 }  // namespace symseed

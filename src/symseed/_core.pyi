@@ -438,7 +438,14 @@ class Cache:
         One cache serves one dataset and one set of options.
         """
     def look_up(
-        self, vocabulary: Vocabulary, tokens: Tokens, lengths: Lengths, constants: Constants, *, fits: bool
+        self,
+        vocabulary: Vocabulary,
+        tokens: Tokens,
+        lengths: Lengths,
+        constants: Constants,
+        *,
+        fits: bool,
+        threads: int,
     ) -> tuple[Lookup, Tokens, Lengths, Constants]:
         """Return what the cache knows, and the rows that it lacks, each once: whoever computes them calls `keep`.
 
@@ -700,7 +707,7 @@ def next_generation(
     seed: int,
     step: int,
     *,
-    threads: int,
+    threads: int = 1,
 ) -> tuple[Tokens, Lengths, Constants | None, npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
     """Return as many children as rows, the row that each began as, and what was done to it.
 
@@ -767,8 +774,8 @@ class Fittings:
         threads: int,
     ) -> None:
         """Begin the fits."""
-    def needs(self) -> npt.NDArray[np.uint8]:
-        """Return what each row needs: 0 nothing, 1 the error of `constants`, 2 the linearisation there."""
+    def asking(self, need: int) -> npt.NDArray[np.uint32]:
+        """Return the rows that need this next: 0 nothing, 1 the error of new constants, 2 the linearisation there."""
     def write_constants(
         self,
         rows: npt.NDArray[np.uint32],

@@ -134,16 +134,18 @@ class CudaBackend:
         def on_device(device: Device, samples: Samples) -> tuple[Population, Errors]:
             programs = Programs(device, samples, population, pairs=self._pairs, threads=threads)
             rows, others = _split(programs.is_possible & programs.is_linearisable)
+            if not len(rows):
+                return by_core(population)
+            fitted, found = _fitted(programs, population, rows, steps, threads)
+            if not len(others):
+                return population.with_constants(fitted), found
             constants = population.constants.copy()
             out = _blank(len(population))
-            if len(rows):
-                fitted, found = _fitted(programs, population, rows, steps, threads)
-                constants[rows] = fitted
-                _put(out, rows, found)
-            if len(others):
-                fitted_others, found = by_core(population.take(others))
-                constants[others] = fitted_others.constants
-                _put(out, others, found)
+            constants[rows] = fitted
+            _put(out, rows, found)
+            fitted_others, found = by_core(population.take(others))
+            constants[others] = fitted_others.constants
+            _put(out, others, found)
             return population.with_constants(constants), out
 
         if method is not FitMethod.LEVENBERG_MARQUARDT:
@@ -268,7 +270,12 @@ class _CudaScorer:
         """See `Scorer.score`."""
         vocabulary = population.library.vocabulary
         lookup, tokens, lengths, constants = self._cache.look_up(
-            vocabulary, population.tokens, population.lengths, population.constants, fits=self._fit is not None
+            vocabulary,
+            population.tokens,
+            population.lengths,
+            population.constants,
+            fits=self._fit is not None,
+            threads=self._threads,
         )
         fresh = Population.wrap(population.library, tokens, lengths, constants)
         found = _blank(0)
@@ -303,7 +310,7 @@ def _fitted(
     )
     places = rows.copy()  # of the chosen rows in `programs`
     while True:
-        asked = _where(fits.needs(), _ERROR)
+        asked = fits.asking(_ERROR)
         if not len(asked):
             constants, error, failure, position = fits.best()
             return constants, Errors(error, failure, position)
@@ -314,7 +321,7 @@ def _fitted(
         programs.set_constants(functools.partial(_write_constants, fits, asked, places[asked]))
         found = programs.errors(places[asked])
         fits.take_errors(asked, found.error, found.failure, found.position)
-        asked = _where(fits.needs(), _LINEARISATION)
+        asked = fits.asking(_LINEARISATION)
         if len(asked):
             fits.take_linearisations(asked, programs.linearisations(places[asked]))
 
@@ -323,10 +330,6 @@ def _write_constants(
     fits: _core.Fittings, asked: Rows, places: Rows, programs: npt.NDArray[np.uint32], numbers: Floats
 ) -> None:
     fits.write_constants(asked, programs, places, numbers)
-
-
-def _where(needs: npt.NDArray[np.uint8], need: int) -> Rows:
-    return np.flatnonzero(needs == need).astype(np.uint32)
 
 
 def _split(possible: npt.NDArray[np.bool_]) -> tuple[Rows, Rows]:

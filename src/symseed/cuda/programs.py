@@ -276,8 +276,9 @@ class Programs:
         failure = np.zeros(len(rows), dtype=np.uint8)
         position = np.full(len(rows), -1, dtype=np.int32)
         if len(bad):
-            stops = np.empty(len(self.rows), dtype=_STOP)
-            device.read(device.scratch("stop", stops.nbytes), stops)
+            size = len(self.rows) * _STOP.itemsize
+            stops = device.host("stop", size).view(_STOP)
+            device.read(device.scratch("stop", size), stops)
             chosen = stops[rows[bad]]
             at = self.rows[rows[bad], _FIRST_INSTRUCTION] + chosen["instruction"].astype(np.int64)
             found = self._instructions[at]
