@@ -144,10 +144,11 @@ nb::tuple bind_cached_score(Cache& cache, const Vocabulary& vocabulary, const Sa
 }
 
 nb::tuple bind_look_up(const Cache& cache, const Vocabulary& vocabulary, const Tokens& tokens, const Lengths& lengths,
-                       const Constants& constants, bool fits) {
+                       const Constants& constants, bool fits, int threads) {
+  require_counts(threads, 0, 0);
   const HeldRows rows = to_rows(vocabulary, tokens, lengths, constants);
   auto lookup = std::make_unique<Lookup>();
-  run([&](Monitor&) { *lookup = look_up(cache, vocabulary, rows, fits); });
+  run([&](Monitor& monitor) { *lookup = look_up(cache, vocabulary, rows, fits, threads, monitor); });
   const std::size_t count = lookup->lengths.size(), stride = lookup->stride;
   auto fresh_tokens = lookup->tokens;
   auto fresh_lengths = lookup->lengths;
@@ -223,7 +224,7 @@ void bind_score(nb::module_& m) {
            nb::kw_only(), "fit"_a, "validity"_a, "threads"_a, "loss"_a.none() = nb::none(),
            "instruction_set"_a = nb::none())
       .def("look_up", &bind_look_up, "vocabulary"_a, "tokens"_array, "lengths"_array, "constants"_array, nb::kw_only(),
-           "fits"_a)
+           "fits"_a, "threads"_a)
       .def("keep", &bind_keep, "vocabulary"_a, "lookup"_a, "constants"_array, "error"_array, "failure"_array,
            "position"_array)
       .def_prop_ro("counts",

@@ -40,11 +40,14 @@ nb::tuple bind_mutate(const Rules& rules, const Tokens& tokens, const Lengths& l
 
 nb::tuple bind_next_generation(const Rules& rules, const Tokens& tokens, const Lengths& lengths,
                                const Constants& constants, const Array<double, 1>& reward, const VarySettings& settings,
-                               std::uint64_t seed, std::uint64_t step) {
+                               std::uint64_t seed, std::uint64_t step, int threads) {
+  require(threads >= 1, "`threads` must be at least 1.");
   const HeldRows rows = to_rows(rules.vocabulary(), tokens, lengths, constants);
   require(rows.count > 0 && reward.shape(0) == rows.count, "`reward` must have one value per row, at least one.");
   std::optional<Generation> next;
-  run([&](Monitor& monitor) { next = next_generation(rules, rows, reward.data(), settings, seed, step, monitor); });
+  run([&](Monitor& monitor) {
+    next = next_generation(rules, rows, reward.data(), settings, seed, step, threads, monitor);
+  });
   nb::tuple children = to_tuple(std::move(next->children));
   return nb::make_tuple(children[0], children[1], children[2], to_numpy(std::move(next->parent)),
                         to_numpy(std::move(next->touched)));
@@ -83,7 +86,7 @@ void bind_vary(nb::module_& m) {
   m.def("mutate", &bind_mutate, "rules"_a, "tokens"_array, "lengths"_array, "constants"_array, "mutation"_a,
         "settings"_a, "seed"_a, "step"_a);
   m.def("next_generation", &bind_next_generation, "rules"_a, "tokens"_array, "lengths"_array, "constants"_array,
-        "reward"_array, "settings"_a, "seed"_a, "step"_a);
+        "reward"_array, "settings"_a, "seed"_a, "step"_a, nb::kw_only(), "threads"_a = 1);
 }
 
 }  // namespace symseed

@@ -63,9 +63,15 @@ void Fitting::begin(std::vector<double> constants) {
   need_ = Need::error;
 }
 
+void Fitting::keep_trial(double error, Outcome outcome) {
+  at_.constants = trial_;
+  at_.error = error;
+  at_.outcome = outcome;
+}
+
 void Fitting::take_error(double error, Outcome outcome) {
   if (is_start_) {
-    at_ = {trial_, error, outcome};
+    keep_trial(error, outcome);
     is_start_ = false;
     if (places_.empty() || !outcome.ok()) return end_descent();
     iteration_ = 0;
@@ -81,7 +87,7 @@ void Fitting::take_error(double error, Outcome outcome) {
   // Squared errors end at 0 and converge fast; another loss may be negative, and gains little in the last steps.
   const double least_gain = is_squared_ ? 1e-15 : 1e-9;
   const bool is_done = at_.error - error <= least_gain * std::fabs(at_.error);
-  at_ = {trial_, error, outcome};
+  keep_trial(error, outcome);
   if (is_done) return end_descent();
   damping_ = std::max(damping_ * 0.1, 1e-12);
   need_ = Need::linearisation;
@@ -89,6 +95,19 @@ void Fitting::take_error(double error, Outcome outcome) {
 
 void Fitting::take_linearisation(Linearisation linearisation) {
   linear_ = std::move(linearisation);
+  step();
+}
+
+void Fitting::take_linearisation(const double* sums) {
+  const std::size_t k = places_.size();
+  const double* next = sums + 1;
+  linear_.error = sums[0];
+  linear_.gradient.assign(next, next + k);
+  linear_.curvature.resize(k * k);
+  next += k;
+  for (std::size_t i = 0; i < k; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) linear_.curvature[i * k + j] = linear_.curvature[j * k + i] = *next++;
+  }
   step();
 }
 

@@ -54,11 +54,14 @@ class Fitting {
   const std::vector<double>& constants() const { return need_ == Need::error ? trial_ : at_.constants; }
   void take_error(double error, Outcome outcome);
   void take_linearisation(Linearisation linearisation);
+  // The same by sums: the error, the gradient, and the curvature for j <= i, i by i. It allocates once at most.
+  void take_linearisation(const double* sums);
   // The best constants, once nothing is needed.
   const Fit& best() const { return best_; }
 
  private:
   void begin(std::vector<double> constants);
+  void keep_trial(double error, Outcome outcome);
   void step();
   void end_descent();
 

@@ -37,6 +37,10 @@ extern "C" __global__ void symseed_add_blocks(const symseed::Work work) {
   if (thread_number() < work.sums * symseed::kGroup) device::add_blocks(work, thread_number());
 }
 
+extern "C" __global__ void symseed_add_lanes(const symseed::Work work) {
+  if (thread_number() < work.sums) device::add_lanes(work, thread_number());
+}
+
 extern "C" __global__ void symseed_keep_stops(const symseed::Work work) {
   if (thread_number() < work.count) device::keep_stop(work, thread_number());
 }

@@ -369,6 +369,12 @@ inline void add_blocks(const Work& work, std::uint64_t lane) {
   work.totals[lane] = total;
 }
 
+// Adds the eight lanes of a sum in the core's order, and puts it where values go.
+inline void add_lanes(const Work& work, std::uint64_t sum) {
+  const double* const lane = work.totals + sum * kGroup;
+  work.values[sum] = ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+}
+
 // Keeps the stop of a row that failed first in one of the launch's blocks.
 inline void keep_stop(const Work& work, std::uint64_t at) {
   const std::uint32_t index = work.order[at];

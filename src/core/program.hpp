@@ -82,7 +82,7 @@ struct Work {
   DeviceStop* block_stop;  // (blocks, N)
   DeviceStop* stop;        // (N,): of the first block in which the row failed
   std::uint64_t all_rows;  // N
-  double* values;          // (count, value_stride): predictions, from the launch's first point on
+  double* values;          // (count, value_stride): predictions, from the launch's first point on; or (sums,)
   std::uint64_t value_stride;
 };
 

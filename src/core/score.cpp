@@ -137,7 +137,8 @@ void Cache::grow() {
   }
 }
 
-Lookup look_up(const Cache& cache, const Vocabulary& vocabulary, const Rows& rows, bool fits) {
+Lookup look_up(const Cache& cache, const Vocabulary& vocabulary, const Rows& rows, bool fits, int threads,
+               Monitor& monitor) {
   const std::size_t stride = rows.stride;
   const bool has_constants = vocabulary.has_constants();
   Lookup out;
@@ -148,7 +149,13 @@ Lookup look_up(const Cache& cache, const Vocabulary& vocabulary, const Rows& row
   if (fits) out.constants.assign(rows.constants, rows.constants + rows.count * stride);
   BatchIndex in_batch(rows.count);
   std::vector<Fingerprint> keys(rows.count);
-  for (std::size_t i = 0; i < rows.count; ++i) keys[i] = fingerprint(vocabulary, rows[i]);
+  // Rows of a part: some hundred microseconds of work, which is what a few threads take to start.
+  constexpr std::size_t kRows = 2048;
+  parallel_chunks(rows.count, kRows, threads, monitor, [&] {
+    return [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) keys[i] = fingerprint(vocabulary, rows[i]);
+    };
+  });
   {
     const auto held = cache.lock();
     for (std::size_t i = 0; i < rows.count; ++i) {
@@ -215,7 +222,7 @@ void keep(Cache& cache, const Vocabulary& vocabulary, Lookup& lookup, const doub
 
 Lookup score(Cache& cache, const EvalOptions& options, const Vocabulary& vocabulary, const Rows& rows,
              const Samples& samples, const std::optional<FitSettings>& fit, int threads, Monitor& monitor) {
-  Lookup lookup = look_up(cache, vocabulary, rows, fit.has_value());
+  Lookup lookup = look_up(cache, vocabulary, rows, fit.has_value(), threads, monitor);
   Rows batch = lookup.fresh();
   if (lookup.values.empty()) batch.constants = rows.constants;  // not read
   std::vector<double> values = lookup.values, error(batch.count);

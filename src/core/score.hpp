@@ -7,6 +7,7 @@
 
 #include "fit.hpp"
 #include "hash.hpp"
+#include "parallel.hpp"
 
 namespace symseed {
 
@@ -95,7 +96,8 @@ struct Lookup {
   Rows fresh() const { return {tokens.data(), lengths.data(), values.data(), lengths.size(), stride}; }
 };
 
-Lookup look_up(const Cache& cache, const Vocabulary& vocabulary, const Rows& rows, bool fits);
+Lookup look_up(const Cache& cache, const Vocabulary& vocabulary, const Rows& rows, bool fits, int threads,
+               Monitor& monitor);
 
 // Takes the results of the fresh rows, with `values` their constants, into the cache, and completes those of all rows.
 void keep(Cache& cache, const Vocabulary& vocabulary, Lookup& lookup, const double* values, const double* error,

@@ -1,6 +1,7 @@
 #include "vary.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "prefix.hpp"
@@ -389,40 +390,44 @@ NewRows random_trees(const Rules& rules, std::size_t count, std::uint64_t seed, 
 }
 
 Generation next_generation(const Rules& rules, const Rows& rows, const double* reward, const VarySettings& settings,
-                           std::uint64_t seed, std::uint64_t step, Monitor& monitor) {
+                           std::uint64_t seed, std::uint64_t step, int threads, Monitor& monitor) {
   Generation out{NewRows(rows.count, child_stride(rules, rows), rules.vocabulary().has_constants()),
                  std::vector<std::int64_t>(rows.count), std::vector<std::uint8_t>(rows.count)};
-  Variation variation(rules, settings);
-  Child children[2];
-  Child mutant;
-  for (std::size_t first = 0; first < rows.count; first += 2) {
-    if (first % 64 == 0) monitor.check();
-    const std::size_t pair = std::min<std::size_t>(2, rows.count - first);
-    Rng rng(seed, step, first);
-    for (std::size_t i = 0; i < pair; ++i) {
-      const std::size_t own = first + i;
-      out.parent[own] = static_cast<std::int64_t>(
-          settings.tournament == 0 ? own : Variation::tournament(rng, reward, rows.count, settings.tournament));
-    }
-    const Row a = rows[static_cast<std::size_t>(out.parent[first])];
-    const Row b = rows[static_cast<std::size_t>(out.parent[first + pair - 1])];
-    const bool is_crossed = pair == 2 && rng.chance(settings.crossover);
-    if (is_crossed) {
-      variation.crossover(rng, a, b, children[0], children[1]);
-    } else {
-      variation.copy(a, children[0]);
-      variation.copy(b, children[1]);
-    }
-    for (std::size_t i = 0; i < pair; ++i) {
-      const bool is_mutated = rng.chance(settings.mutation);
-      if (is_mutated) {
-        variation.mutate(rng, children[i].row(), variation.draw_mutation(rng), mutant);
-        std::swap(children[i], mutant);
+  // Pairs of a part: some hundred microseconds of work, which is what a few threads take to start.
+  constexpr std::size_t kPairs = 512;
+  parallel_chunks((rows.count + 1) / 2, kPairs, threads, monitor, [&] {
+    return [&, variation = Variation(rules, settings), children = std::array<Child, 2>(), mutant = Child()](
+               std::size_t begin, std::size_t end) mutable {
+      for (std::size_t first = 2 * begin; first < std::min(2 * end, rows.count); first += 2) {
+        if (first % 64 == 0) monitor.check();
+        const std::size_t pair = std::min<std::size_t>(2, rows.count - first);
+        Rng rng(seed, step, first);
+        for (std::size_t i = 0; i < pair; ++i) {
+          const std::size_t own = first + i;
+          out.parent[own] = static_cast<std::int64_t>(
+              settings.tournament == 0 ? own : Variation::tournament(rng, reward, rows.count, settings.tournament));
+        }
+        const Row a = rows[static_cast<std::size_t>(out.parent[first])];
+        const Row b = rows[static_cast<std::size_t>(out.parent[first + pair - 1])];
+        const bool is_crossed = pair == 2 && rng.chance(settings.crossover);
+        if (is_crossed) {
+          variation.crossover(rng, a, b, children[0], children[1]);
+        } else {
+          variation.copy(a, children[0]);
+          variation.copy(b, children[1]);
+        }
+        for (std::size_t i = 0; i < pair; ++i) {
+          const bool is_mutated = rng.chance(settings.mutation);
+          if (is_mutated) {
+            variation.mutate(rng, children[i].row(), variation.draw_mutation(rng), mutant);
+            std::swap(children[i], mutant);
+          }
+          out.touched[first + i] = static_cast<std::uint8_t>((is_crossed ? kCrossed : 0) | (is_mutated ? kMutated : 0));
+          out.children.set(first + i, children[i].row());
+        }
       }
-      out.touched[first + i] = static_cast<std::uint8_t>((is_crossed ? kCrossed : 0) | (is_mutated ? kMutated : 0));
-      out.children.set(first + i, children[i].row());
-    }
-  }
+    };
+  });
   return out;
 }
 

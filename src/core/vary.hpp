@@ -127,6 +127,6 @@ struct Generation {
 };
 
 Generation next_generation(const Rules& rules, const Rows& rows, const double* reward, const VarySettings& settings,
-                           std::uint64_t seed, std::uint64_t step, Monitor& monitor);
+                           std::uint64_t seed, std::uint64_t step, int threads, Monitor& monitor);
 
 }  // namespace symseed

@@ -438,7 +438,14 @@ class Cache:
         One cache serves one dataset and one set of options.
         """
     def look_up(
-        self, vocabulary: Vocabulary, tokens: Tokens, lengths: Lengths, constants: Constants, *, fits: bool
+        self,
+        vocabulary: Vocabulary,
+        tokens: Tokens,
+        lengths: Lengths,
+        constants: Constants,
+        *,
+        fits: bool,
+        threads: int,
     ) -> tuple[Lookup, Tokens, Lengths, Constants]:
         """Return what the cache knows, and the rows that it lacks, each once: whoever computes them calls `keep`.
 
@@ -699,6 +706,8 @@ def next_generation(
     settings: VarySettings,
     seed: int,
     step: int,
+    *,
+    threads: int = 1,
 ) -> tuple[Tokens, Lengths, Constants | None, npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
     """Return as many children as rows, the row that each began as, and what was done to it.
 
@@ -713,13 +722,35 @@ def kernel_sources() -> dict[str, str]:
     """Return the source of the kernels for devices by file: this core's own headers, and `device.cu`."""
 
 def programs(
-    vocabulary: Vocabulary, tokens: Tokens, lengths: Lengths, constants: Constants, *, threads: int
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64], npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
-    """Return rows as programs for a device: instructions (I, 16), numbers, rows (N, 5), and which rows (N,) it can
-    compute.
+    vocabulary: Vocabulary,
+    tokens: Tokens,
+    lengths: Lengths,
+    constants: Constants,
+    *,
+    allocate: Callable[[str, int], npt.NDArray[np.uint8]],
+    threads: int,
+) -> tuple[int, int, npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
+    """Return rows as programs for a device: the number of instructions, of numbers, rows (N, 5), and which rows (N,) it
+    can compute.
 
-    They are the structures of `program.hpp`. A device cannot compute a row with a user's operator, or with a constant
-    that is not finite.
+    The instructions, of 16 bytes each, and the numbers are written to what `allocate` returns for "instructions" and
+    "numbers" and as many bytes, aligned to 16. They are the structures of `program.hpp`. A device cannot compute a row
+    with a user's operator, or with a constant that is not finite.
+    """
+
+def launch_order(
+    key: npt.NDArray[np.uint16],
+    memory: npt.NDArray[np.int64],
+    sums: npt.NDArray[np.uint32],
+    rows: npt.NDArray[np.uint32],
+    *,
+    group_shift: int,
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], list[int], list[int], int]:
+    """Return the order of rows by `key`: places in `rows`; these rows, and the place of the first sum of each; where
+    each group ends, and its most memory; and the number of all sums.
+
+    A group has the same bits of `key` above `group_shift`. The first three arguments have a value for each row of a
+    population; sums are numbered in the order of `rows`.
     """
 
 def failures(
@@ -743,10 +774,16 @@ class Fittings:
         threads: int,
     ) -> None:
         """Begin the fits."""
-    def needs(self) -> npt.NDArray[np.uint8]:
-        """Return what each row needs: 0 nothing, 1 the error of `constants`, 2 the linearisation there."""
-    def constants(self, rows: npt.NDArray[np.uint32]) -> npt.NDArray[np.float64]:
-        """Return the constants of rows that need an error: those of one row after those of another, each in order."""
+    def asking(self, need: int) -> npt.NDArray[np.uint32]:
+        """Return the rows that need this next: 0 nothing, 1 the error of new constants, 2 the linearisation there."""
+    def write_constants(
+        self,
+        rows: npt.NDArray[np.uint32],
+        programs: npt.NDArray[np.uint32],
+        places: npt.NDArray[np.uint32],
+        numbers: npt.NDArray[np.float64],
+    ) -> None:
+        """Write the constants of rows that need an error into the numbers of their programs, which are at `places`."""
     def take_errors(
         self,
         rows: npt.NDArray[np.uint32],
@@ -760,4 +797,4 @@ class Fittings:
         derivative for each constant, and of derivative i * derivative j for j <= i, i by i.
         """
     def best(self) -> tuple[Constants, npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
-        """Return constants, errors, failures and positions: final once no row needs anything."""
+        """Return constants, errors, failures and positions, final if no row needs anything, and end the fits."""

@@ -37,6 +37,10 @@ const Function kFunctions[] = {
      [](const symseed::Work& w, std::uint64_t i, double*) {
        if (i < w.sums * symseed::kGroup) device::add_blocks(w, i);
      }},
+    {"symseed_add_lanes", false,
+     [](const symseed::Work& w, std::uint64_t i, double*) {
+       if (i < w.sums) device::add_lanes(w, i);
+     }},
     {"symseed_keep_stops", false,
      [](const symseed::Work& w, std::uint64_t i, double*) {
        if (i < w.count) device::keep_stop(w, i);
@@ -87,6 +91,12 @@ int cuMemFree_v2(std::uint64_t address) {
   std::free(memory);
   return kDone;
 }
+int cuMemAllocHost_v2(void** out, std::size_t size) {
+  *out = std::aligned_alloc(256, (size + 255) / 256 * 256);
+  std::memset(*out, 0xab, size);
+  return kDone;
+}
+int cuMemFreeHost(void* memory) { return std::free(memory), kDone; }
 int cuMemcpyHtoD_v2(std::uint64_t to, const void* from, std::size_t size) {
   return std::memcpy(reinterpret_cast<void*>(to), from, size), is_gone() ? kGone : kDone;
 }

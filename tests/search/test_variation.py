@@ -675,6 +675,18 @@ def test_better_rows_have_more_children() -> None:
     assert counts[:30].sum() / counts.sum() < 0.006
 
 
+@pytest.mark.parametrize("space", [FREE, SearchSpace(KOZA)])
+def test_children_do_not_depend_on_the_number_of_threads(space: SearchSpace) -> None:
+    rows = space.sample(3001, seed=4)  # some parts of pairs, the last without a partner
+    reward = np.random.default_rng(0).random(len(rows))
+    one, *others = (next_generation(space, rows, reward, seed=1, step=2, threads=count) for count in (1, 2, 3, 100))
+    for other in others:
+        for name in ("tokens", "lengths", "constants"):
+            assert reference.same_bits(getattr(other.population, name), getattr(one.population, name))
+        np.testing.assert_array_equal(other.parent, one.parent)
+        np.testing.assert_array_equal(other.done, one.done)
+
+
 def test_an_odd_row_out_is_only_mutated() -> None:
     population = parents(5)
     varied = next_generation(FREE, population, np.zeros(5), VariationSettings(crossover=1.0, mutation=0.0), seed=0)

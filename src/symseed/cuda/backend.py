@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symseed import _core
+from symseed.arrays import Floats
 from symseed.cuda.device import Device, first_device
 from symseed.cuda.faults import DeviceFault, DeviceMemoryFault, DeviceMissingError
 from symseed.cuda.programs import PAIRS, Programs, Rows
@@ -133,16 +134,18 @@ class CudaBackend:
         def on_device(device: Device, samples: Samples) -> tuple[Population, Errors]:
             programs = Programs(device, samples, population, pairs=self._pairs, threads=threads)
             rows, others = _split(programs.is_possible & programs.is_linearisable)
+            if not len(rows):
+                return by_core(population)
+            fitted, found = _fitted(programs, population, rows, steps, threads)
+            if not len(others):
+                return population.with_constants(fitted), found
             constants = population.constants.copy()
             out = _blank(len(population))
-            if len(rows):
-                fitted, found = _fitted(programs, population, rows, steps, threads)
-                constants[rows] = fitted
-                _put(out, rows, found)
-            if len(others):
-                fitted_others, found = by_core(population.take(others))
-                constants[others] = fitted_others.constants
-                _put(out, others, found)
+            constants[rows] = fitted
+            _put(out, rows, found)
+            fitted_others, found = by_core(population.take(others))
+            constants[others] = fitted_others.constants
+            _put(out, others, found)
             return population.with_constants(constants), out
 
         if method is not FitMethod.LEVENBERG_MARQUARDT:
@@ -157,7 +160,7 @@ class CudaBackend:
             row = np.zeros(1, dtype=np.uint32)
             if not (programs.is_possible & programs.is_linearisable).all() or programs.errors(row).failure[0]:
                 return self._core.linearise(population, by_loss=by_loss)
-            sums = programs.linearisations(row)
+            sums = programs.linearisations(row).copy()
             constants = int((np.sqrt(8 * len(sums) + 1) - 3) / 2)
             curvature = np.zeros((constants, constants))
             below = np.tril_indices(constants)
@@ -267,7 +270,12 @@ class _CudaScorer:
         """See `Scorer.score`."""
         vocabulary = population.library.vocabulary
         lookup, tokens, lengths, constants = self._cache.look_up(
-            vocabulary, population.tokens, population.lengths, population.constants, fits=self._fit is not None
+            vocabulary,
+            population.tokens,
+            population.lengths,
+            population.constants,
+            fits=self._fit is not None,
+            threads=self._threads,
         )
         fresh = Population.wrap(population.library, tokens, lengths, constants)
         found = _blank(0)
@@ -289,7 +297,7 @@ def _fitted(
     programs: Programs, population: Population, rows: Rows, steps: FitSteps, threads: int
 ) -> tuple[npt.NDArray[np.float64], Errors]:
     """The constants of some rows, fitted: the core says what each needs next, and the device computes it for all."""
-    chosen = population.take(rows)
+    chosen = population if len(rows) == len(population) else population.take(rows)
     fits = _core.Fittings(
         chosen.library.vocabulary,
         chosen.tokens,
@@ -302,7 +310,7 @@ def _fitted(
     )
     places = rows.copy()  # of the chosen rows in `programs`
     while True:
-        asked = _where(fits.needs(), _ERROR)
+        asked = fits.asking(_ERROR)
         if not len(asked):
             constants, error, failure, position = fits.best()
             return constants, Errors(error, failure, position)
@@ -310,16 +318,18 @@ def _fitted(
             # Those that have ended cost copies, and time to find the others among them.
             programs = programs.of(chosen.take(asked))
             places[asked] = np.arange(len(asked))
-        programs.set_constants(places[asked], fits.constants(asked))
+        programs.set_constants(functools.partial(_write_constants, fits, asked, places[asked]))
         found = programs.errors(places[asked])
         fits.take_errors(asked, found.error, found.failure, found.position)
-        asked = _where(fits.needs(), _LINEARISATION)
+        asked = fits.asking(_LINEARISATION)
         if len(asked):
             fits.take_linearisations(asked, programs.linearisations(places[asked]))
 
 
-def _where(needs: npt.NDArray[np.uint8], need: int) -> Rows:
-    return np.flatnonzero(needs == need).astype(np.uint32)
+def _write_constants(
+    fits: _core.Fittings, asked: Rows, places: Rows, programs: npt.NDArray[np.uint32], numbers: Floats
+) -> None:
+    fits.write_constants(asked, programs, places, numbers)
 
 
 def _split(possible: npt.NDArray[np.bool_]) -> tuple[Rows, Rows]:

@@ -20,20 +20,19 @@ import numpy.typing as npt
 
 from symseed.cuda import compiler
 from symseed.cuda.driver import LIBRARY, Driver, text_of
-from symseed.cuda.faults import DeviceFault, DeviceMissingError
+from symseed.cuda.faults import DeviceFault, DeviceMemoryFault, DeviceMissingError
 
 WARP = 32
 POINTS = 4
 """Samples of a thread that go through an instruction together: chosen by hand, from the registers that they take."""
-KERNELS = ("symseed_evaluate", "symseed_linearise", "symseed_add_blocks", "symseed_keep_stops")
+KERNELS = ("symseed_evaluate", "symseed_linearise", "symseed_add_blocks", "symseed_add_lanes", "symseed_keep_stops")
 
 _CAPABILITY_MAJOR, _CAPABILITY_MINOR = 75, 76
 _SHARED_MEMORY_OF_BLOCK = 97
 _MOST_DYNAMIC_SHARED_MEMORY = 8
-_SPINS = 200
-"""Questions to the driver, of about a microsecond each, before a waiting thread sleeps between them."""
-_NAP_SECONDS = 0.0005
-"""Longest sleep. A sleep is at most a sixteenth of the time waited so far, which is what it can waste."""
+_SHORTEST_NAP_SECONDS, _NAP_SECONDS = 0.00005, 0.0005
+"""Shortest and longest sleep of a waiting thread. A sleep is at most a sixteenth of the time waited so far, which is
+what it can waste; as a thread hardly wakes sooner than after the shortest one, it asks without sleep until then."""
 
 _QUEUED = 4
 """Slices of the samples whose launches may wait in the queue: chosen by hand."""
@@ -113,6 +112,7 @@ class Device:
             if "add" not in name and "keep" not in name:
                 driver.cuFuncSetAttribute(self._kernels[name], _MOST_DYNAMIC_SHARED_MEMORY, self.shared_bytes)
         self._scratch: dict[str, Buffer] = {}
+        self._host: dict[str, Bytes] = {}
         self._slices = 0
 
     def enter(self) -> None:
@@ -135,6 +135,16 @@ class Device:
                 held.free()
             held = self._scratch[name] = Buffer(self, max(size, 256))
         return held.address
+
+    def host(self, name: str, size: int) -> npt.NDArray[np.uint8]:
+        """Return `size` bytes of the processor's memory, whose content the next use of their name may change.
+
+        They are always at hand, and the device reads and writes them much faster than memory that may be moved.
+        """
+        held = self._host.get(name)
+        if held is None or held.nbytes < size:
+            held = self._host[name] = _pinned(self, max(2 * size, 1 << 16))
+        return held[:size]
 
     def forget(self) -> None:
         """Free the buffers of `scratch`."""
@@ -169,12 +179,11 @@ class Device:
 
     def wait(self) -> None:
         """Wait for all that was launched; Python handles signals meanwhile."""
-        spins = 0
         began = time.perf_counter()
         while not self.driver.is_idle():
-            spins += 1
-            if spins > _SPINS:
-                time.sleep(min(_NAP_SECONDS, (time.perf_counter() - began) / 16))
+            nap = min(_NAP_SECONDS, (time.perf_counter() - began) / 16)
+            if nap >= _SHORTEST_NAP_SECONDS:
+                time.sleep(nap)
 
 
 class Buffer:
@@ -202,6 +211,34 @@ class Buffer:
         """Free the memory with its owner."""
         with contextlib.suppress(DeviceFault, AttributeError):
             self.free()
+
+
+class _Pinned:
+    """Memory of the processor that stays where it is, freed with its owner."""
+
+    def __init__(self, device: Device, size: int) -> None:
+        self._device = device
+        address = c_void_p()
+        device.driver.cuMemAllocHost_v2(byref(address), size)
+        self.address = address.value
+
+    def __del__(self) -> None:
+        if getattr(self, "address", None):
+            with contextlib.suppress(DeviceFault, AttributeError):
+                self._device.enter()
+                self._device.driver.cuMemFreeHost(self.address)
+
+
+def _pinned(device: Device, size: int) -> npt.NDArray[np.uint8]:
+    """Memory for copies; any memory if the system gives out no more of that which stays where it is."""
+    try:
+        owner = _Pinned(device, size)
+    except DeviceMemoryFault:
+        return np.empty(size, dtype=np.uint8)
+    assert owner.address is not None
+    raw = (ctypes.c_uint8 * size).from_address(owner.address)
+    raw.owner = owner  # type: ignore[attr-defined] # it lives as long as any array on this memory
+    return np.frombuffer(raw, dtype=np.uint8)
 
 
 @functools.cache
@@ -236,18 +273,6 @@ def require() -> None:
     """
     find_facts()
     compiler.find(Driver(LIBRARY).version)
-
-
-def packed(arrays: Sequence[Bytes]) -> tuple[npt.NDArray[np.uint8], list[int]]:
-    """Return arrays one after another, each at a multiple of 16 bytes, and where each begins."""
-    places, end = [], 0
-    for array in arrays:
-        places.append(end)
-        end += -(-array.nbytes // 16) * 16
-    out = np.zeros(max(end, 16), dtype=np.uint8)
-    for place, array in zip(places, arrays, strict=True):
-        out[place : place + array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    return out, places
 
 
 def _facts(driver: Driver, device: c_int) -> DeviceFacts:

@@ -34,6 +34,8 @@ _CALLS: dict[str, list[Any]] = {
     "cuMemGetInfo_v2": [_POINTER(c_size_t), _POINTER(c_size_t)],
     "cuMemAlloc_v2": [_POINTER(_ULONG), c_size_t],
     "cuMemFree_v2": [_ULONG],
+    "cuMemAllocHost_v2": [_POINTER(c_void_p), c_size_t],
+    "cuMemFreeHost": [c_void_p],
     "cuMemcpyHtoD_v2": [_ULONG, c_void_p, c_size_t],
     "cuMemcpyDtoH_v2": [c_void_p, _ULONG, c_size_t],
     "cuMemsetD8_v2": [_ULONG, ctypes.c_ubyte, c_size_t],

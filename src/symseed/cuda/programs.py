@@ -5,8 +5,9 @@ Axis letters: N rows of a population, R rows of a call, M samples, K constants o
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -15,7 +16,7 @@ import numpy.typing as npt
 
 from symseed import _core
 from symseed.arrays import Floats
-from symseed.cuda.device import WARP, Bytes, Device, packed
+from symseed.cuda.device import WARP, Bytes, Device
 from symseed.cuda.resident import BLOCK, GROUP, Samples
 from symseed.data.backend import Errors, Failure, Failures, Positions, Predictions
 from symseed.language.population import Population
@@ -61,6 +62,7 @@ class _Kind:
 
     memory: npt.NDArray[np.int64]  # doubles of shared memory of a warp
     key: npt.NDArray[np.uint16]  # number of its group of launches, and how short it is
+    sums: npt.NDArray[np.uint32]  # numbers that it gives
 
     def fits(self, device: Device) -> npt.NDArray[np.bool_]:
         """Whether a warp has so much memory."""
@@ -71,9 +73,10 @@ class _Kind:
 class _Launches:
     """Rows of a call in the order of their launches."""
 
-    order: npt.NDArray[np.intp]  # (R,): of the rows of the call
+    order: Rows  # (R,): of the rows of the call
     groups: tuple[slice, ...]  # of `order`: one launch each
     memory: tuple[int, ...]  # doubles of shared memory of a warp in each
+    sums: int  # of all rows
     rows_address: int
     sums_address: int
 
@@ -88,36 +91,49 @@ class Programs:
         self._pairs = pairs
         self._device = device
         self._samples = samples
-        instructions, self._numbers, self.rows, ordinary = _core.programs(
-            population.library.vocabulary, population.tokens, population.lengths, population.constants, threads=threads
+        instructions, numbers, self.rows, ordinary = _core.programs(
+            population.library.vocabulary,
+            population.tokens,
+            population.lengths,
+            population.constants,
+            allocate=device.host,
+            threads=threads,
         )
         self._threads = threads
-        self._instructions = instructions.reshape(-1).view(_INSTRUCTION)
+        written = device.host("instructions", instructions * _INSTRUCTION.itemsize)
+        self._instructions = written.view(_INSTRUCTION)
+        self._numbers = device.host("numbers", numbers * 8).view(np.float64)
         depth = self.rows[:, _DEPTH]
         groups = _GROUP_OF_DEPTH[np.minimum(depth, len(_GROUP_OF_DEPTH) - 1)]
-        self._evaluated = self._kind(_stack_memory(depth, device.points), groups)
+        self._evaluated = self._kind(
+            _stack_memory(depth, device.points), groups, np.ones(len(self.rows), dtype=np.uint32)
+        )
         self.is_possible: npt.NDArray[np.bool_] = ordinary.view(np.bool_) & self._evaluated.fits(device)
         """(N,): whether the device can compute the row."""
-        memory = _tape_memory(self.rows)
-        self._linearised = self._kind(memory, np.minimum(memory // _TAPE_STEP, _MOST_GROUPS - 1))
-        self.is_linearisable: npt.NDArray[np.bool_] = self._linearised.fits(device)
-        """(N,): whether its derivatives have room, too."""
         self._addresses = []
-        parts: dict[str, Bytes] = {"instructions": instructions, "rows": self.rows, "numbers": self._numbers}
+        parts: dict[str, Bytes] = {"instructions": written, "rows": self.rows, "numbers": self._numbers}
         for name, values in parts.items():
             self._addresses.append(device.scratch(name, values.nbytes))
             device.write(self._addresses[-1], values)
+
+    @functools.cached_property
+    def _linearised(self) -> _Kind:
+        memory, constants = _tape_memory(self.rows), self.rows[:, _CONSTANTS]
+        groups = np.minimum(memory // _TAPE_STEP, _MOST_GROUPS - 1)
+        return self._kind(memory, groups, 1 + constants * (constants + 3) // 2)
+
+    @property
+    def is_linearisable(self) -> npt.NDArray[np.bool_]:
+        """(N,): whether a row's derivatives have room, too."""
+        return self._linearised.fits(self._device)
 
     def of(self, population: Population) -> Programs:
         """Return the programs of other rows on the same samples, which take the place of these on the device."""
         return Programs(self._device, self._samples, population, pairs=self._pairs, threads=self._threads)
 
-    def set_constants(self, rows: Rows, values: Floats) -> None:
-        """Change the constants of some rows: those of one row after those of another, each in order."""
-        counts = self.rows[rows, _CONSTANTS].astype(np.int64)
-        ends = np.cumsum(counts)
-        places = np.arange(counts.sum()) + np.repeat(self.rows[rows, _FIRST_NUMBER] - (ends - counts), counts)
-        self._numbers[places] = values
+    def set_constants(self, write: Callable[[npt.NDArray[np.uint32], Floats], None]) -> None:
+        """Change constants: `write` gets the rows of `_core.programs`, and their numbers to change."""
+        write(self.rows, self._numbers)
         self._device.write(self._addresses[2], self._numbers)
 
     def errors(self, rows: Rows) -> Errors:
@@ -127,10 +143,11 @@ class Programs:
         for work in self._works(len(rows), len(rows)):
             self._evaluate(work, launches)
             self._launch_threads("symseed_add_blocks", work, len(rows) * GROUP)
-        error = self._sums(totals, len(rows))
+        error = self._sums(totals, len(rows)).copy()
         failure, position = self._failures(rows)
-        failure = np.where(np.isfinite(error) | (failure != 0), failure, np.uint8(Failure.LOSS_OVERFLOW))
-        return Errors(np.where(failure == 0, error, np.nan), failure.astype(np.uint8), position)
+        failure[~np.isfinite(error) & (failure == 0)] = np.uint8(Failure.LOSS_OVERFLOW)
+        error[failure != 0] = np.nan
+        return Errors(error, failure, position)
 
     def predictions(self, rows: Rows) -> Predictions:
         """Return the values of each row at each sample, NaN throughout where it failed, and why."""
@@ -150,11 +167,12 @@ class Programs:
         return Predictions(out, failure, position)
 
     def linearisations(self, rows: Rows) -> Floats:
-        """Return the sums of each row's linearisation, those of one row after those of another (machine.hpp)."""
-        constants = self.rows[rows, _CONSTANTS].astype(np.int64)
-        counts = 1 + constants * (constants + 3) // 2
-        count = int(counts.sum())
-        launches = self._sorted(rows, np.cumsum(counts) - counts, self._linearised)
+        """Return the sums of each row's linearisation, those of one row after those of another (machine.hpp).
+
+        The next call of any kind may change them.
+        """
+        launches = self._sorted(rows, self._linearised)
+        count = launches.sums
         totals = self._totals(count)
         for work in self._works(count, count):
             self._launch_warps("symseed_linearise", work, launches)
@@ -166,25 +184,21 @@ class Programs:
     def _evaluations(self, rows: Rows) -> _Launches:
         """The launches of evaluations, and room for their stops."""
         self._device.fill(self._device.scratch("failed", len(self.rows) * 4), 0xFF, len(self.rows) * 4)
-        return self._sorted(rows, np.arange(len(rows)), self._evaluated)
+        return self._sorted(rows, self._evaluated)
 
-    def _kind(self, memory: npt.NDArray[np.int64], group: npt.NDArray[Any]) -> _Kind:
+    def _kind(self, memory: npt.NDArray[np.int64], group: npt.NDArray[Any], sums: npt.NDArray[np.uint32]) -> _Kind:
         shortness = _LONGEST - np.minimum(self.rows[:, _INSTRUCTIONS], _LONGEST)
-        return _Kind(memory, (group.astype(np.uint16) << np.uint16(_LENGTH_BITS)) | shortness.astype(np.uint16))
+        return _Kind(memory, (group.astype(np.uint16) << np.uint16(_LENGTH_BITS)) | shortness.astype(np.uint16), sums)
 
-    def _sorted(self, rows: Rows, first_sum: npt.NDArray[Any], kind: _Kind) -> _Launches:
+    def _sorted(self, rows: Rows, kind: _Kind) -> _Launches:
         """Rows of one group are launched together, the longest first, so that a launch does not end with one."""
-        key = kind.key[rows]
-        order = np.argsort(key, kind="stable")
-        group = key[order] >> np.uint16(_LENGTH_BITS)
-        memory = kind.memory[rows]
-        edges = [0, *(np.flatnonzero(group[1:] != group[:-1]) + 1).tolist(), len(rows)]
-        groups = tuple(slice(*edge) for edge in itertools.pairwise(edges))
-        block, places = packed([rows[order], first_sum[order].astype(np.uint32)])
-        address = self._device.scratch("order", block.nbytes)
-        self._device.write(address, block)
-        most = tuple(int(memory[order[each]].max()) for each in groups)
-        return _Launches(order, groups, most, address + places[0], address + places[1])
+        order, placed, ends, most, sums = _core.launch_order(
+            kind.key, kind.memory, kind.sums, rows, group_shift=_LENGTH_BITS
+        )
+        groups = tuple(slice(*edge) for edge in itertools.pairwise([0, *ends]))
+        address = self._device.scratch("order", placed.nbytes)
+        self._device.write(address, placed)
+        return _Launches(order, groups, tuple(most), sums, address, address + 4 * len(rows))
 
     def _works(self, sums: int, lanes: int) -> Iterator[dict[str, int]]:
         """The launches' arguments, for one slice of the samples after another."""
@@ -244,25 +258,27 @@ class Programs:
     # --- Results.
 
     def _sums(self, totals: int, count: int) -> Floats:
-        """Read sums, and add their eight lanes as the core does."""
-        lanes = np.empty((count, GROUP))
-        self._device.read(totals, lanes)
-        with np.errstate(over="ignore", invalid="ignore"):
-            pairs = lanes[:, ::2] + lanes[:, 1::2]
-            fours = pairs[:, ::2] + pairs[:, 1::2]
-            return np.asarray(fours[:, 0] + fours[:, 1])
+        """Add the eight lanes of sums as the core does, and read them; the next sums take their place."""
+        device = self._device
+        values = device.scratch("sums", count * 8)
+        work = {**dict.fromkeys(_WORK, 0), "sums": count, "totals": totals, "values": values}
+        self._launch_threads("symseed_add_lanes", work, count)
+        read = device.host("sums", count * 8).view(np.float64)
+        device.read(values, read)
+        return read
 
     def _failures(self, rows: Rows) -> tuple[Failures, Positions]:
         """Where and why rows failed; the kernels give the operator's arguments, and the core says why they fail."""
         device = self._device
-        failed = np.empty(len(self.rows), dtype=np.uint32)
+        failed = device.host("failed", len(self.rows) * 4).view(np.uint32)
         device.read(device.scratch("failed", failed.nbytes), failed)
         bad = np.flatnonzero(failed[rows] != _NONE)
         failure = np.zeros(len(rows), dtype=np.uint8)
         position = np.full(len(rows), -1, dtype=np.int32)
         if len(bad):
-            stops = np.empty(len(self.rows), dtype=_STOP)
-            device.read(device.scratch("stop", stops.nbytes), stops)
+            size = len(self.rows) * _STOP.itemsize
+            stops = device.host("stop", size).view(_STOP)
+            device.read(device.scratch("stop", size), stops)
             chosen = stops[rows[bad]]
             at = self.rows[rows[bad], _FIRST_INSTRUCTION] + chosen["instruction"].astype(np.int64)
             found = self._instructions[at]

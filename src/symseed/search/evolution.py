@@ -68,6 +68,7 @@ def evolve(
     *,
     seed: int,
     run: int = 0,
+    threads: int = 1,
 ) -> Iterator[Generation]:
     """Give one generation after another; the caller may stop at any.
 
@@ -80,7 +81,7 @@ def evolve(
         parents = current
         if generation == 0 and not settings.selects_seeds:
             parents = replace(current, reward=np.zeros(len(current)))
-        children, origin, charged = _children(space, parents, settings, seen, seed, step)
+        children, origin, charged = _children(space, parents, settings, seen, seed, step, threads)
         if settings.elitism:
             places = current.best_rows(settings.elitism)
             rest = children.take(np.arange(len(places), len(children)))
@@ -91,10 +92,18 @@ def evolve(
 
 
 def _children(
-    space: SearchSpace, parents: Scored, settings: EvolutionSettings, seen: _Seen | None, seed: int, step: int
+    space: SearchSpace,
+    parents: Scored,
+    settings: EvolutionSettings,
+    seen: _Seen | None,
+    seed: int,
+    step: int,
+    threads: int,
 ) -> tuple[Population, Origin, int]:
     """Children of one generation, where they come from, and how many count; one that was seen before is made again."""
-    offspring = next_generation(space, parents.population, parents.reward, settings.variation, seed=seed, step=step)
+    offspring = next_generation(
+        space, parents.population, parents.reward, settings.variation, seed=seed, step=step, threads=threads
+    )
     children, origin = offspring.population, Origin.of(offspring.parent, offspring.done)
     if seen is not None:
         for retry in range(1, settings.avoid_seen + 1):
@@ -102,7 +111,13 @@ def _children(
             if len(again) == 0:
                 break
             other = next_generation(
-                space, parents.population, parents.reward, settings.variation, seed=seed, step=step + retry
+                space,
+                parents.population,
+                parents.reward,
+                settings.variation,
+                seed=seed,
+                step=step + retry,
+                threads=threads,
             )
             order = np.arange(len(children))
             order[again] += len(children)

@@ -104,7 +104,7 @@ class PolicySettings:
     """Most tokens of a sample; None: the limit of the space."""
 
     threads: int = 1
-    """Number of threads that sample. The answer does not depend on it."""
+    """Number of threads that sample, and make the children of evolution. The answer does not depend on it."""
 
     def __post_init__(self) -> None:
         """Refuse values out of range."""

@@ -288,7 +288,9 @@ class Search:
         settings, ledger = self._settings, self._ledger
         self._elite = self._elite if settings.elite_lasts else Elite(settings.elite)
         self._elite.add(seeds)
-        for generation in evolve(self._space, self._task, seeds, evolution, seed=self._streams.evolution, run=index):
+        threads = settings.policy.threads if isinstance(settings.policy, PolicySettings) else 1
+        seed = self._streams.evolution
+        for generation in evolve(self._space, self._task, seeds, evolution, seed=seed, run=index, threads=threads):
             self._elite.add(generation.scored)
             self._seeder.last = generation.scored
             ledger.learner.evolve(generation.scored, generation.origin)

@@ -18,6 +18,7 @@ from symseed import _core
 from symseed.arrays import Floats
 from symseed.errors import DataError, SettingsError, check_between
 from symseed.language.population import Population
+from symseed.scoring.evaluation import check_threads
 from symseed.space.space import SearchSpace
 
 Mutation = _core.Mutation
@@ -155,8 +156,9 @@ def next_generation(
     *,
     seed: int,
     step: int = 0,
+    threads: int = 1,
 ) -> Offspring:
-    """Make as many children as there are rows: select, cross, mutate."""
+    """Make as many children as there are rows: select, cross, mutate. They do not depend on the number of threads."""
     population.check_library(space.library, "search space")
     if len(population) == 0 or reward.shape != (len(population),):
         raise DataError(
@@ -172,6 +174,7 @@ def next_generation(
         (settings or VariationSettings()).native,
         seed,
         step,
+        threads=check_threads(threads),
     )
     if constants is None:
         constants = population.constants
