@@ -114,17 +114,14 @@ class Blocks:
             nats = math.inf if best is None else float(self._bench.length(np.float64(best[2]), np.float64(0.0)))
             if progress.has_ended(nats) or sum(pairs[0]) >= most:
                 break
-        return [(self._length_of(context, *solved), self._quotient(context, *solved[:2])) for solved in found]
+        return [self._quotient(context, *solved) for solved in found]
 
-    def _length_of(self, context: Context, above: Polynomial, under: Polynomial, error: float) -> float:
-        """The approximate description length of a quotient in a hole, given its weighted squared error."""
-        terms = len(above.exponents) + len(under.exponents)
-        tokens = len(self._quotient(context, above, under)) + terms
-        return float(self._bench.length(np.float64(error), np.float64(tokens)))
-
-    def _quotient(self, context: Context, above: Polynomial, under: Polynomial) -> Row:
+    def _quotient(self, context: Context, above: Polynomial, under: Polynomial, error: float) -> tuple[float, Row]:
+        """A quotient in a hole, and its approximate description length, given its weighted squared error."""
         parts = (polynomials.written(self._bench.writer, polynomial) for polynomial in (above, under))
-        return context.filled(self._bench.writer.apply("div", *parts))
+        row = context.filled(self._bench.writer.apply("div", *parts))
+        terms = len(above.exponents) + len(under.exponents)
+        return float(self._bench.length(np.float64(error), np.float64(len(row) + terms))), row
 
 
 class _Progress:
