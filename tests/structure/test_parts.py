@@ -84,8 +84,8 @@ def test_parts_of_several_columns_are_found_beside_each_other(noise: float) -> N
     assert len(splits) == 1, "the others are splits of its second part"
 
 
-def test_neither_a_grid_nor_smoothness_is_needed() -> None:
-    """1 / (1 + x^-4) has poles near the data; polynomials of degree 8 leave 8 % of its variance."""
+def test_neither_a_grid_nor_a_polynomial_is_needed() -> None:
+    """1 / (1 + x^-4) has no short polynomial on this range."""
     X = uniform(0, 200, 2, -5.0, 5.0)
     (split,) = parts(X, np.sum(1.0 / (1.0 + X**-4.0), axis=1)).splits()
     assert not split.is_product
