@@ -6,6 +6,8 @@ SOURCES := $(shell find src CMakeLists.txt pyproject.toml README.md LICENSE -typ
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 TSAN_LIBRARIES = $(shell $${CXX:-c++} -print-file-name=libtsan.so)
 ASAN_LIBRARIES = $(shell $${CXX:-c++} -print-file-name=libasan.so):$(shell $${CXX:-c++} -print-file-name=libstdc++.so)
+SANITIZED = LD_PRELOAD=$(ASAN_LIBRARIES) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	  PYTHONMALLOC=malloc PYTHONPATH=build/sanitize
 
 GROUPS_OF_TOOLS = build cluster docs lint perf test wheel
 
@@ -16,7 +18,7 @@ else
 REPAIR_WHEEL = cp build/wheel/*.whl dist
 endif
 
-.PHONY: help demo test browser cluster lint docs perf perf-gpu surroundings campaign soak fuzz recipe sanitize sanitize-threads wheel locked hashes clean
+.PHONY: help demo test browser cluster lint docs perf perf-gpu surroundings campaign soak fuzz recipe sanitize sanitize-fuzz sanitize-threads wheel locked hashes clean
 
 help:  ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -24,8 +26,9 @@ help:  ## Say what can be made
 demo: $(VENV)/installed  ## Find Kepler's third law in the planets' orbits
 	$(BIN)/symseed fit planets --target period_days --set patience=4
 
+# Each process begins with one half of the tests, so that the fixtures of a module are made in one process.
 test: $(VENV)/installed $(VENV)/test-tools  ## Run the tests against the installed package
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 browser: $(VENV)/installed $(VENV)/test-tools $(VENV)/browser-tools  ## Run the tests of Studio in a Chromium, if there is one
 	$(BIN)/python -m pytest -q tests/studio/test_browser.py
@@ -62,21 +65,28 @@ soak: $(VENV)/installed  ## Fit 500 times in one process, and see that nothing p
 	$(BIN)/python perf/soak.py --json build/soak.json
 
 SECONDS ?= 60
-fuzz: $(VENV)/installed $(VENV)/test-tools $(VENV)/fuzz-tools  ## Give changed bytes to all that reads bytes, SECONDS=60 each; figures go to build/fuzz.json
+fuzz: $(VENV)/installed $(VENV)/test-tools $(VENV)/fuzz-tools  ## Give changed bytes to all that reads bytes, SECONDS=60 each; figures add up in build/fuzz.json
 	$(BIN)/python fuzz/fuzz.py --seconds $(SECONDS) --json build/fuzz.json
 
 recipe: $(VENV)/installed $(VENV)/test-tools  ## Add two operators to a copy of the source by the recipe, build and test it
 	$(BIN)/python perf/recipe.py
 
-# A fork beside threads may hang in the memory of this sanitizer.
-sanitize: $(VENV)/installed $(VENV)/test-tools  ## Run the core's tests with address and undefined-behaviour sanitizers
+# The core as both sanitizers see it; a build that is there is only brought up to date.
+.PHONY: sanitized
+sanitized: $(VENV)/installed $(VENV)/test-tools
 	$(PIP) --no-deps --no-build-isolation --upgrade --target build/sanitize \
 	  --config-settings=build-dir=build/sanitize-objects --config-settings=cmake.define.SYMSEED_SANITIZE=address,undefined .
-	LD_PRELOAD=$(ASAN_LIBRARIES) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
-	  PYTHONPATH=build/sanitize $(BIN)/python -m pytest -p no:cacheprovider --timeout 600 -m 'not memory' -k 'not fork' \
+
+# A fork beside threads may hang in the memory of this sanitizer.
+sanitize: sanitized  ## Run the core's tests with address and undefined-behaviour sanitizers
+	$(SANITIZED) $(BIN)/python -m pytest -p no:cacheprovider --timeout 600 -m 'not memory' -k 'not fork' \
 	  $(addprefix tests/,core data/test_losses.py language/test_functions.py language/test_population.py \
 	  scoring/test_evaluation.py scoring/test_fitting.py scoring/test_regression.py search/test_policy.py \
 	  search/test_variation.py space)
+
+# Without atheris, whose own allocator is not that of the sanitizer; what it found before is changed at random.
+sanitize-fuzz: sanitized  ## Run the fuzzers with these sanitizers, SECONDS=60 each; figures go to build/sanitize-fuzz.json
+	$(SANITIZED) $(BIN)/python fuzz/fuzz.py --blind --seconds $(SECONDS) --json build/sanitize-fuzz.json
 
 # The addresses of a process are not random under this sanitizer, which needs some of them for itself. Tests that limit
 # times are left out, and so are forks, which it does not follow.

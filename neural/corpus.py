@@ -34,8 +34,8 @@ COLUMNS = (0.13, 0.14, 0.14, 0.14, 0.13, 0.11, 0.08, 0.07, 0.06)
 """How often a table has one column, two, ..."""
 ROWS = {(4, 19): 0.17, (20, 47): 0.14, (48, 95): 0.2, (96, 191): 0.27, (192, 256): 0.22}
 """How often a table has a number of rows, from the first to the last of a pair."""
-MOST = 4096
-"""Most tables of a batch."""
+MOST = 1024
+"""Most tables of a batch: with more, those of few rows take most of the time of a training."""
 BARRED = Path(__file__).with_name("barred.txt")
 """Forms that are left out, as hexadecimal numbers."""
 

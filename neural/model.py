@@ -16,6 +16,8 @@ from torch.nn import functional
 FEATURES = 21
 EPSILON = 1e-6
 """Added to a mean square before its root."""
+PACKED = 8
+"""Rows of tables that share a tile of attention among columns."""
 END = 0
 """Id of the padding after a formula's end; symbol s has id 1 + s, and column j has id 1 + symbols + j."""
 
@@ -97,11 +99,13 @@ class Attention(nn.Module):
         keys, values = (normalised(memory, gain) @ self.memory).chunk(2, -1)
         return self.split(keys), self.split(values)
 
-    def forward(self, x: Tensor, memory: Tensor | None = None, *, is_causal: bool = False) -> Tensor:
-        """Attend to a memory, or to x."""
+    def forward(
+        self, x: Tensor, memory: Tensor | None = None, *, is_causal: bool = False, mask: Tensor | None = None
+    ) -> Tensor:
+        """Attend to a memory, or to x; where there is a mask, only to what it marks."""
         keys, values = self.remember(x if memory is None else memory)
         query = self.split(normalised(x, self.norm) @ self.query)
-        found = functional.scaled_dot_product_attention(query, keys, values, is_causal=is_causal)
+        found = functional.scaled_dot_product_attention(query, keys, values, attn_mask=mask, is_causal=is_causal)
         return x + found.transpose(1, 2).flatten(2) @ self.out
 
 
@@ -118,8 +122,8 @@ class Feed(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Add the layer."""
-        inner = functional.gelu(normalised(x, self.norm) @ self.inner + self.inner_bias, approximate="tanh")
-        return x + inner @ self.out + self.out_bias
+        inner = functional.linear(normalised(x, self.norm), self.inner.T, self.inner_bias[0])
+        return x + functional.linear(functional.gelu(inner, approximate="tanh"), self.out.T, self.out_bias[0])
 
 
 class Grid(nn.Module):
@@ -132,7 +136,12 @@ class Grid(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """(B, N, C, W) to the same."""
         tables, rows, columns, _ = x.shape
-        x = self.columns(x.flatten(0, 1)).unflatten(0, (tables, rows))
+        # A row has few numbers, and attention kernels compute tiles of many: some rows share one, each with a mask.
+        packed = math.gcd(tables * rows, PACKED)
+        mask = torch.eye(packed, dtype=torch.bool, device=x.device)
+        mask = mask.repeat_interleave(columns, 0).repeat_interleave(columns, 1)
+        x = self.columns(x.flatten(0, 1).reshape(-1, packed * columns, x.shape[-1]), mask=mask)
+        x = x.reshape(tables, rows, columns, -1)
         x = self.rows(x.transpose(1, 2).flatten(0, 1))
         return self.feed(x).unflatten(0, (tables, columns)).transpose(1, 2)
 
@@ -236,8 +245,8 @@ class Reader(nn.Module):
         inward = columns @ self.column_in + self.column_in_bias
         column = (before - 1 - symbols).clamp(min=0)
         pointed = inward.gather(1, column[..., None].expand(-1, -1, inward.shape[-1]))
-        x = self.token[row] + pointed * is_column[..., None]
-        x = x + self.place[: tokens.shape[1]] + self.open[self.opened(tokens)]
+        x = chosen(self.token, row) + pointed * is_column[..., None]
+        x = x + self.place[: tokens.shape[1]] + chosen(self.open, self.opened(tokens))
         for layer in self.decoder:
             x = layer(x, read)
         x = normalised(x, self.norm)
@@ -254,6 +263,11 @@ class Reader(nn.Module):
 def kernel(inputs: int, outputs: int, *, deviation: float = 0.02) -> nn.Parameter:
     """Return the kernel of a dense layer."""
     return nn.Parameter(deviation * torch.randn(inputs, outputs))
+
+
+def chosen(table: Tensor, rows: Tensor) -> Tensor:
+    """Return rows of a small table, by a product: the gradient of an index adds up row by row, which is slow."""
+    return functional.one_hot(rows, len(table)).to(table.dtype) @ table
 
 
 def kinds(kind: Tensor, columns: int) -> Tensor:

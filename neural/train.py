@@ -73,7 +73,7 @@ class Trainer:
         is_fused = device != "cpu"
         self.optimiser = torch.optim.AdamW(self.copies, lr=PEAK, betas=(0.9, 0.98), weight_decay=0.01, fused=is_fused)
 
-    def step(self, batches: list[Batch], rate: float) -> tuple[Tensor, float]:
+    def step(self, batches: list[Batch], rate: float) -> tuple[Tensor, Tensor]:
         """Learn from some batches; return the mean loss of a token, and the size of the gradient."""
         total = torch.zeros((), device=self.device)
         for batch in batches:
@@ -94,7 +94,7 @@ class Trainer:
             torch._foreach_lerp_(self.averages, self.copies, 1.0 - slow)
         self.progress.steps += 1
         self.progress.batches += len(batches)
-        return total, float(norm)
+        return total, norm
 
     def put(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Bring a batch to the device, cut to its longest formula."""
@@ -194,7 +194,7 @@ def train(trainer: Trainer, corpus: Corpus, asked: argparse.Namespace) -> None:
                 if not math.isfinite(value):
                     raise SystemExit("The loss is not finite.")
                 more = {"validation": trainer.validate(validation)} if progress.steps % (10 * asked.every) == 0 else {}
-                write(loss=round(value, 4), norm=round(norm, 3), waited=round(stream.waited, 1), **more)
+                write(loss=round(value, 4), norm=round(float(norm), 3), waited=round(stream.waited, 1), **more)
         write(validation=trainer.validate(validation))
     trainer.save(asked.out)
 

@@ -2,8 +2,9 @@
 
 For each kind of run and each signal, a run is started, ended by the signal after a random time, and continued, until it
 comes to its end undisturbed. Nothing may be lost: after every signal there is no folder or one that can be opened, the
-command said a sentence and no traceback, and the final files are those of the undisturbed run, byte for byte. A command
-that was ended at once, by a kill or by a second Ctrl-C, may leave the half of a file; the end of the run removes it.
+command and its workers, which end with it, said a sentence and no traceback, and the final files are those of the
+undisturbed run, byte for byte. A command that was ended at once, by a kill or by a second Ctrl-C, may leave the half of
+a file; the end of the run removes it.
 
 Processes are forked from this one, which has imported everything, so that most signals meet the search; those of the
 kind `command` are new ones, whose imports the signals meet as well. The figures so far are in the report after every
@@ -45,6 +46,10 @@ assert all((SymbolicRegressor, runner, bench, fit, searching))  # the commands' 
 
 _LONGEST = 120.0
 """Seconds after which a process hangs."""
+_LONGEST_LEFT = 30.0
+"""Seconds after which a worker that is left behind by its command hangs."""
+_SLOWER = 0.5
+"""Share of a run by which the moments grow later with each signal: the machine may have become slower since."""
 _SEEDS = 3
 """Number of different runs of each kind."""
 _ENDING = (signal.SIGINT, signal.SIGTERM)
@@ -161,12 +166,15 @@ class Ended:
 
 
 def _begun(arguments: list[str], log: Path, *, is_fork: bool) -> int:
-    """Start a command; return the id of its process."""
+    """Start a command; return the id of its process, and of the group of all its processes."""
     if not is_fork:
         with log.open("wb") as file:
             # It is waited for by its id.
             return subprocess.Popen(
-                [sys.executable, "-m", "symseed", *arguments], stdout=subprocess.DEVNULL, stderr=file
+                [sys.executable, "-m", "symseed", *arguments],
+                stdout=subprocess.DEVNULL,
+                stderr=file,
+                start_new_session=True,
             ).pid
     signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)  # as if they came after its first line
     process = os.fork()
@@ -175,6 +183,7 @@ def _begun(arguments: list[str], log: Path, *, is_fork: bool) -> int:
         return process
     # What a new process would do; it ends without the end of this one.
     code = 70
+    os.setsid()
     try:
         with log.open("wb", buffering=0) as file, open(os.devnull, "wb") as null:  # noqa: PTH123
             os.dup2(file.fileno(), 2)
@@ -202,7 +211,7 @@ def ended(arguments: list[str], log: Path, name: str, delay: float | None, gap: 
     was_hit = status is None
     if status is None:
         if delay is None:
-            os.kill(process, signal.SIGKILL)
+            os.killpg(process, signal.SIGKILL)
             _waited(process, None)
             raise WrongError(f"It hung for {_LONGEST:g} s.")
         os.kill(process, getattr(signal, f"SIG{name.split()[0]}"))
@@ -211,11 +220,12 @@ def ended(arguments: list[str], log: Path, name: str, delay: float | None, gap: 
             os.kill(process, signal.SIGINT)  # it is not waited for, so its id is still its own
         status = _waited(process, sent + _LONGEST)
         if status is None:
-            os.kill(process, signal.SIGKILL)
+            os.killpg(process, signal.SIGKILL)
             _waited(process, None)
             raise WrongError(f"It hung for {_LONGEST:g} s after SIG{name}.")
     now = time.monotonic()
     code = os.waitstatus_to_exitcode(status)
+    _wait_for_workers(process)
     return Ended(code, log.read_text(errors="replace"), was_hit, now - began, now - sent)
 
 
@@ -227,6 +237,17 @@ def _waited(process: int, until: float | None) -> int | None:
         if until is not None and time.monotonic() >= until:
             return None
         time.sleep(0.001)
+
+
+def _wait_for_workers(group: int) -> None:
+    """Wait until no process of a command's group is left; what they say until then is part of what the command says."""
+    until = time.monotonic() + _LONGEST_LEFT
+    with contextlib.suppress(ProcessLookupError):
+        while time.monotonic() < until:
+            os.killpg(group, 0)
+            time.sleep(0.01)
+        os.killpg(group, signal.SIGKILL)
+        raise WrongError(f"A worker was left behind for {_LONGEST_LEFT:g} s.")
 
 
 # --- One run, with all signals that it gets --------------------------------------------------------------------------
@@ -280,7 +301,7 @@ def chain(kind: Kind, name: str, number: int, whole: float, folder: Path) -> tup
     count, slowest = 0, 0.0
     while True:
         arguments = _arguments(folder, kind, number % _SEEDS, name)
-        delay, gap = rng.uniform(0.0, whole), rng.uniform(0.0, 0.02)
+        delay, gap = rng.uniform(0.0, whole * (1.0 + _SLOWER * count)), rng.uniform(0.0, 0.02)
         how = ended(arguments, folder / "log", name, delay, gap, is_fork=kind.is_fork)
         if not how.was_hit and how.code:
             raise WrongError(f"Exit code {how.code} without a signal: {how.said[-2_000:]}")
@@ -301,18 +322,14 @@ def chain(kind: Kind, name: str, number: int, whole: float, folder: Path) -> tup
     return count, slowest
 
 
-def _whole(kind: Kind, folder: Path) -> tuple[list[str], float]:
-    """The ends of the undisturbed runs, and the seconds of one."""
-    found, seconds = [], []
-    for seed in range(_SEEDS):
-        own = folder / f"whole-{seed}"
-        own.mkdir()
-        how = ended(kind.start(own, seed), own / "log", "KILL", None, 0.0, is_fork=kind.is_fork)
-        if how.code or not (end := kind.end(own)):
-            raise WrongError(f"Exit code {how.code} of an undisturbed run: {how.said}")
-        found.append(end)
-        seconds.append(how.seconds)
-    return found, float(np.median(seconds))
+def _whole(kind: Kind, seed: int, folder: Path) -> tuple[str, float]:
+    """The end of an undisturbed run, and its seconds."""
+    own = folder / f"whole-{seed}"
+    own.mkdir()
+    how = ended(kind.start(own, seed), own / "log", "KILL", None, 0.0, is_fork=kind.is_fork)
+    if how.code or not (end := kind.end(own)):
+        raise WrongError(f"Exit code {how.code} of an undisturbed run: {how.said}")
+    return end, how.seconds
 
 
 # --- The campaign ----------------------------------------------------------------------------------------------------
@@ -322,7 +339,7 @@ def campaign(kinds: Mapping[str, Kind], names: tuple[str, ...], signals: int, re
     """Send `signals` signals of each name to runs of each kind; return the figures."""
     found: dict[str, Any] = json.loads(report.read_text()) if report is not None and report.exists() else {}
     with tempfile.TemporaryDirectory() as parent:
-        wholes: dict[str, tuple[list[str], float]] = {}
+        wholes: dict[tuple[str, int], tuple[str, float]] = {}
         # A few of everything, then more of everything: a campaign that is cut short has seen all kinds.
         for goal in sorted({min(signals, 10), min(signals, 50), signals}):
             for kind_name, kind in kinds.items():
@@ -331,11 +348,13 @@ def campaign(kinds: Mapping[str, Kind], names: tuple[str, ...], signals: int, re
                     key = f"{kind_name}, SIG{name}"
                     one = found.setdefault(key, {"signals": 0, "runs": 0, "slowest": 0.0, "failures": []})
                     while one["signals"] < goal and len(one["failures"]) < 20:
-                        if kind_name not in wholes:
+                        if not base.exists():
                             base.mkdir()
                             _write_table(base)
-                            wholes[kind_name] = _whole(kind, base)
-                        _one(kind, name, one, wholes[kind_name], base)
+                        seed = one["runs"] % _SEEDS
+                        if (kind_name, seed) not in wholes:
+                            wholes[kind_name, seed] = _whole(kind, seed, base)
+                        _one(kind, name, one, wholes[kind_name, seed], base)
                         if report is not None:
                             report.parent.mkdir(parents=True, exist_ok=True)
                             report.write_text(json.dumps(found, indent=2) + "\n")
@@ -347,7 +366,7 @@ def campaign(kinds: Mapping[str, Kind], names: tuple[str, ...], signals: int, re
     return found
 
 
-def _one(kind: Kind, name: str, one: dict[str, Any], whole: tuple[list[str], float], base: Path) -> None:
+def _one(kind: Kind, name: str, one: dict[str, Any], whole: tuple[str, float], base: Path) -> None:
     """Make one run, and add it to the figures."""
     number = one["runs"]
     folder = base / "run"
@@ -357,8 +376,8 @@ def _one(kind: Kind, name: str, one: dict[str, Any], whole: tuple[list[str], flo
         count, slowest = chain(kind, name, number, whole[1], folder)
         one["signals"] += count
         one["slowest"] = round(max(one["slowest"], slowest), 2)
-        if (end := kind.end(folder)) != whole[0][number % _SEEDS]:
-            raise WrongError(f"Another end: {end} in place of {whole[0][number % _SEEDS]}")
+        if (end := kind.end(folder)) != whole[0]:
+            raise WrongError(f"Another end: {end} in place of {whole[0]}")
     except WrongError as error:
         one["failures"].append(f"run {number}: {error}")
         print(f"SIG{name}: run {number}: {error}", file=sys.stderr, flush=True)

@@ -236,6 +236,13 @@ def test_a_file_that_the_architecture_names_exists(name: str) -> None:
     assert any(path.is_dir() if name.endswith("/") else path.is_file() for path in found), name
 
 
+def test_the_page_says_what_each_native_file_is_for_and_says_it_once() -> None:
+    _, _, table = PAGE.partition("| file | responsibility |\n")
+    named = [name for row in table.partition("\n\n")[0].splitlines() for name in re.findall(r"`([^`]+)`", row)]
+    core = ROOT / "src" / "core"
+    assert sorted(path for name in named for path in core.glob(name)) == sorted(core.iterdir())
+
+
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.name)
 def test_a_decision_record_says_what_was_decided_when_and_why(record: Path) -> None:
     assert re.fullmatch(r"\d{3}(-[a-z0-9]+)+\.md", record.name)

@@ -32,12 +32,6 @@ def scripts() -> Iterator[dict[str, ModuleType]]:
         sys.path.remove(str(FOLDER))
 
 
-@pytest.fixture(scope="module")
-def checker() -> Iterator[Checker]:
-    with Checker() as found:
-        yield found
-
-
 def problem(target: str, variables: int = 1, low: float = 1.0, high: float = 3.0) -> Problem:
     text = (
         f'[[problem]]\nname = "Mine"\ntarget = "{target}"\nvariables = {variables}\ntokens = "Few"\n'

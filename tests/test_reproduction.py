@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -79,16 +80,24 @@ def plain(formula: str) -> list[tuple[str, float | None]]:
     return [(name, None) for name in formula.split()]
 
 
-def ran(released: ModuleType, folder: Path, problem: str, method: str = "nggp") -> RunRecord:
-    key = RunKey(problem, f"{method}/released", 3, expressions=50_000)
-    with Checker() as checker:
-        record: RunRecord = released.run(key, methods.get(method), folder, Path(sys.executable), checker)
-    return record
+Ran = Callable[[Path, str], RunRecord]
 
 
-def test_an_answer_becomes_a_record_that_is_judged_on_our_data(released: ModuleType, tmp_path: Path) -> None:
+@pytest.fixture
+def ran(released: ModuleType, checker: Checker) -> Ran:
+    """Let the code of a checkout run once, and judge its answer."""
+
+    def ran(folder: Path, problem: str) -> RunRecord:
+        key = RunKey(problem, "nggp/released", 3, expressions=50_000)
+        record: RunRecord = released.run(key, methods.get("nggp"), folder, Path(sys.executable), checker)
+        return record
+
+    return ran
+
+
+def test_an_answer_becomes_a_record_that_is_judged_on_our_data(ran: Ran, tmp_path: Path) -> None:
     words = plain("mul x1 add x1 x1")
-    wrong = ran(released, checkout(tmp_path / "a", "Nguyen-1", words), "Nguyen-1")
+    wrong = ran(checkout(tmp_path / "a", "Nguyen-1", words), "Nguyen-1")
     assert (wrong.verdict, wrong.formula, wrong.charged, wrong.unique, wrong.steps) == (
         "no",
         "x1 * (x1 + x1)",
@@ -100,7 +109,7 @@ def test_an_answer_becomes_a_record_that_is_judged_on_our_data(released: ModuleT
     assert wrong.test_nmse == pytest.approx(np.mean((2 * test.X[:, 0] ** 2 - test.y) ** 2) / np.var(test.y))
     assert not wrong.passes_reference
     words = plain("add x1 mul x1 add x1 mul x1 x1")
-    right = ran(released, checkout(tmp_path / "b", "Nguyen-1", words), "Nguyen-1")
+    right = ran(checkout(tmp_path / "b", "Nguyen-1", words), "Nguyen-1")
     assert right.is_recovered
     assert right.passes_reference
     assert right.method == "nggp/released"
@@ -114,9 +123,9 @@ def test_names_constants_and_literals_of_its_formulas_are_read(released: ModuleT
     assert str(released.expression(neat, [("add", None), ("x1", None), ("1.0", None)])) == "x1 + 1.0"
 
 
-def test_the_configuration_says_what_our_method_does(released: ModuleType, tmp_path: Path) -> None:
+def test_the_configuration_says_what_our_method_does(released: ModuleType, ran: Ran, tmp_path: Path) -> None:
     words = plain("add x1 x1")
-    ran(released, checkout(tmp_path, "Nguyen-12*", words), "Nguyen-12*")
+    ran(checkout(tmp_path, "Nguyen-12*", words), "Nguyen-12*")
     seen = json.loads((tmp_path / "dso" / "dso" / "seen.json").read_text())
     assert seen["task"]["dataset"] == "Nguyen-12a"
     assert seen["experiment"]["seed"] == 3
@@ -149,14 +158,14 @@ def test_a_method_that_it_has_no_settings_for_is_refused(released: ModuleType, m
         released.configuration(methods.get(method), benchmarks.get("Nguyen-1"), seed=0, expressions=10)
 
 
-def test_other_samples_than_ours_are_refused(released: ModuleType, tmp_path: Path) -> None:
+def test_other_samples_than_ours_are_refused(ran: Ran, tmp_path: Path) -> None:
     folder = checkout(tmp_path, "Nguyen-1", [("x1", None)], shift=1e-6)
     with pytest.raises(DataError, match=r"our samples of `Nguyen-1`, but its train data differ"):
-        ran(released, folder, "Nguyen-1")
+        ran(folder, "Nguyen-1")
 
 
-def test_an_error_of_its_code_is_recorded(released: ModuleType, tmp_path: Path) -> None:
-    record = ran(released, checkout(tmp_path, "Nguyen-1", []), "Nguyen-1")
+def test_an_error_of_its_code_is_recorded(ran: Ran, tmp_path: Path) -> None:
+    record = ran(checkout(tmp_path, "Nguyen-1", []), "Nguyen-1")
     assert record.error.endswith("RuntimeError: it broke")
     assert not record.is_recovered
 

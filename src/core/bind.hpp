@@ -25,22 +25,35 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 
+namespace nanobind::detail {
+
 // Arrays whose numbers do not lie at multiples of their size, such as those of packed records, are not accepted.
-template <class T, nb::ssize_t... Shape>
-struct nb::detail::type_caster<nb::ndarray<const T, nb::shape<Shape...>, nb::c_contig, nb::device::cpu>> {
-  using Aligned = nb::ndarray<const T, nb::shape<Shape...>, nb::c_contig, nb::device::cpu>;
-  using Any = type_caster<nb::ndarray<const T, nb::shape<Shape...>, nb::device::cpu, nb::c_contig>>;
+template <class Aligned, class Any>
+struct AlignedCaster {
   NB_TYPE_CASTER(Aligned, Any::Name)
 
   template <class Flags>
   bool from_python(handle source, Flags flags, cleanup_list* cleanup) noexcept {
     Any any;
     if (!any.from_python(source, flags, cleanup)) return false;
-    if (reinterpret_cast<std::uintptr_t>(any.value.data()) % alignof(T) != 0) return false;
+    if (reinterpret_cast<std::uintptr_t>(any.value.data()) % alignof(typename Aligned::Scalar) != 0) return false;
     value = Aligned(any.value);
     return true;
   }
 };
+
+// The caster that is not replaced is that of the same array, whose type has its parts in another order.
+template <class T, ssize_t... Shape>
+struct type_caster<ndarray<const T, shape<Shape...>, c_contig, device::cpu>>
+    : AlignedCaster<ndarray<const T, shape<Shape...>, c_contig, device::cpu>,
+                    type_caster<ndarray<const T, shape<Shape...>, device::cpu, c_contig>>> {};
+
+template <class T, ssize_t... Shape>
+struct type_caster<ndarray<const T, shape<Shape...>, device::cpu>>
+    : AlignedCaster<ndarray<const T, shape<Shape...>, device::cpu>,
+                    type_caster<ndarray<const T, device::cpu, shape<Shape...>>>> {};
+
+}  // namespace nanobind::detail
 
 namespace symseed {
 
@@ -134,26 +147,34 @@ class HeldRows : public Rows {
   std::vector<std::int32_t> own_lengths_;
 };
 
-// Rows that are safe to read: each is one complete expression of tokens of the library.
-inline HeldRows to_rows(const Vocabulary& vocabulary, const Tokens& tokens, const Lengths& lengths,
-                        const Constants& constants) {
+// Each row must be one complete expression of tokens of the library.
+inline void check_row(const Vocabulary& vocabulary, Row row, std::size_t stride) {
+  require(row.length >= 1 && static_cast<std::size_t>(row.length) <= stride,
+          "Each length must be at least 1 and at most L.");
+  const std::uint8_t* const arity = vocabulary.arity.data();
+  int open = 1;
+  bool is_early = false;
+  for (int j = 0; j < row.length; ++j) {
+    require(row.tokens[j] < vocabulary.size(), "Each token must be one of the library's.");
+    is_early |= open == 0;
+    open += arity[row.tokens[j]] - 1;
+  }
+  require(open == 0 && !is_early, "Each row must be one complete expression in prefix order.");
+}
+
+// Rows whose tokens are not checked yet.
+inline HeldRows to_unchecked_rows(const Tokens& tokens, const Lengths& lengths, const Constants& constants) {
   HeldRows rows(tokens, lengths, constants.data());
   require(lengths.shape(0) == rows.count && constants.shape(0) == rows.count && constants.shape(1) == rows.stride,
           "`tokens` (N, L), `lengths` (N,) and `constants` (N, L) must have the same N and L.");
-  const std::uint8_t* const arity = vocabulary.arity.data();
-  for (std::size_t i = 0; i < rows.count; ++i) {
-    const Row row = rows[i];
-    require(row.length >= 1 && static_cast<std::size_t>(row.length) <= rows.stride,
-            "Each length must be at least 1 and at most L.");
-    int open = 1;
-    bool is_early = false;
-    for (int j = 0; j < row.length; ++j) {
-      require(row.tokens[j] < vocabulary.size(), "Each token must be one of the library's.");
-      is_early |= open == 0;
-      open += arity[row.tokens[j]] - 1;
-    }
-    require(open == 0 && !is_early, "Each row must be one complete expression in prefix order.");
-  }
+  return rows;
+}
+
+// Rows that are safe to read: each is one complete expression of tokens of the library.
+inline HeldRows to_rows(const Vocabulary& vocabulary, const Tokens& tokens, const Lengths& lengths,
+                        const Constants& constants) {
+  HeldRows rows = to_unchecked_rows(tokens, lengths, constants);
+  for (std::size_t i = 0; i < rows.count; ++i) check_row(vocabulary, rows[i], rows.stride);
   return rows;
 }
 

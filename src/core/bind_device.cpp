@@ -1,4 +1,6 @@
 // Bindings for devices: the source of the kernels, rows as programs, fits that a device computes, and failures.
+#include <optional>
+
 #include "bind.hpp"
 #include "fit.hpp"
 #include "lower.hpp"
@@ -17,31 +19,37 @@ nb::dict bind_kernel_sources() {
   return out;
 }
 
-// What one member of all parts holds, as rows of numbers.
-template <class To, class From>
-NewArray<To> joined(const std::vector<Programs>& parts, std::vector<From> Programs::* member) {
-  static_assert(sizeof(From) % sizeof(To) == 0);
-  std::size_t count = 0;
-  for (const Programs& part : parts) count += (part.*member).size();
-  NewArray<To> out = new_numpy<To>({count, sizeof(From) / sizeof(To)});
-  To* to = out.data();
-  for (const Programs& part : parts) {
-    const std::vector<From>& items = part.*member;
-    if (!items.empty()) std::memcpy(to, items.data(), items.size() * sizeof(From));
-    to += items.size() * (sizeof(From) / sizeof(To));
-  }
-  return out;
+// Calls visit(i) for the numbers below `count`, on several threads if they are many.
+template <class Visit>
+void each_row(std::size_t count, int threads, Monitor& monitor, Visit visit) {
+  // Some hundred microseconds of work, which is what a few threads take to start.
+  constexpr std::size_t kRows = 1024;
+  parallel_chunks(count, kRows, threads, monitor, [&] {
+    return [&](std::size_t begin, std::size_t end) {
+      monitor.check();
+      for (std::size_t i = begin; i < end; ++i) visit(i);
+    };
+  });
 }
 
 nb::tuple bind_programs(const Vocabulary& vocabulary, const Tokens& tokens, const Lengths& lengths,
                         const Constants& constants, int threads) {
   require(threads >= 1, "`threads` must be at least 1.");
-  const HeldRows rows = to_rows(vocabulary, tokens, lengths, constants);
-  std::vector<Programs> parts;
-  run([&](Monitor& monitor) { parts = make_programs(vocabulary, rows, threads, monitor); });
-  return nb::make_tuple(joined<std::uint8_t>(parts, &Programs::instructions), joined<double>(parts, &Programs::numbers),
-                        joined<std::uint32_t>(parts, &Programs::rows),
-                        joined<std::uint8_t>(parts, &Programs::is_ordinary));
+  const HeldRows rows = to_unchecked_rows(tokens, lengths, constants);
+  NewArray<std::uint32_t> programs = new_numpy<std::uint32_t>({rows.count, sizeof(RowProgram) / 4});
+  NewArray<std::uint8_t> is_ordinary = new_numpy<std::uint8_t>({rows.count});
+  RowProgram* const places = reinterpret_cast<RowProgram*>(programs.data());
+  ProgramSizes sizes{};
+  run([&](Monitor& monitor) {
+    each_row(rows.count, threads, monitor, [&](std::size_t i) { check_row(vocabulary, rows[i], rows.stride); });
+    sizes = count_programs(vocabulary, rows, places, threads, monitor);
+  });
+  // NumPy's memory is aligned to 16 bytes.
+  NewArray<std::uint8_t> instructions = new_numpy<std::uint8_t>({sizes.instructions, sizeof(Instruction)});
+  NewArray<double> numbers = new_numpy<double>({sizes.numbers});
+  const Programs to{reinterpret_cast<Instruction*>(instructions.data()), numbers.data(), places, is_ordinary.data()};
+  run([&](Monitor& monitor) { write_programs(vocabulary, rows, to, threads, monitor); });
+  return nb::make_tuple(instructions, numbers, programs, is_ordinary);
 }
 
 NewArray<std::uint8_t> bind_failures(const Array<std::uint8_t, 1>& opcode, const Array<double, 1>& a,
@@ -59,63 +67,64 @@ NewArray<std::uint8_t> bind_failures(const Array<std::uint8_t, 1>& opcode, const
 class Fittings {
  public:
   Fittings(const Vocabulary& vocabulary, const Tokens& tokens, const Lengths& lengths, const Constants& constants,
-           int iterations, int restarts, std::uint64_t seed)
-      : stride_(tokens.shape(1)), constants_(constants.data(), constants.data() + constants.size()) {
+           int iterations, int restarts, std::uint64_t seed, int threads)
+      : stride_(tokens.shape(1)), threads_(threads), constants_(constants.data(), constants.data() + constants.size()) {
     const HeldRows rows = to_rows(vocabulary, tokens, lengths, constants);
     require(iterations >= 0 && restarts >= 0, "`iterations` and `restarts` must be at least 0.");
-    fits_.reserve(rows.count);
-    for (std::size_t i = 0; i < rows.count; ++i) {
-      fits_.emplace_back(vocabulary, rows[i], FitSettings{iterations, restarts, seed}, true);
-    }
+    require(threads >= 1, "`threads` must be at least 1.");
+    fits_.resize(rows.count);
+    each(rows.count,
+         [&](std::size_t i) { fits_[i].emplace(vocabulary, rows[i], FitSettings{iterations, restarts, seed}, true); });
   }
 
   NewArray<std::uint8_t> needs() const {
     std::vector<std::uint8_t> out;
     out.reserve(fits_.size());
-    for (const Fitting& fit : fits_) out.push_back(static_cast<std::uint8_t>(fit.need()));
+    for (const std::optional<Fitting>& fit : fits_) out.push_back(static_cast<std::uint8_t>(fit->need()));
     return to_numpy(std::move(out));
   }
 
   using Indices = Array<std::uint32_t, 1>;
 
   NewArray<double> constants(const Indices& rows) const {
-    std::vector<double> out;
-    for (std::size_t n = 0; n < rows.size(); ++n) {
-      const Fitting& fit = at(rows, n, Fitting::Need::error);
-      for (const int place : fit.places()) out.push_back(fit.constants()[static_cast<std::size_t>(place)]);
-    }
-    return to_numpy(std::move(out));
+    const std::vector<std::size_t> first = places(rows, Fitting::Need::error, [](std::size_t k) { return k; });
+    NewArray<double> out = new_numpy<double>({first.back()});
+    double* const to = out.data();
+    each(rows.size(), [&](std::size_t n) {
+      const Fitting& fit = *fits_[rows.data()[n]];
+      double* next = to + first[n];
+      for (const int place : fit.places()) *next++ = fit.constants()[static_cast<std::size_t>(place)];
+    });
+    return out;
   }
 
   void take_errors(const Indices& rows, const Array<double, 1>& error, const Array<std::uint8_t, 1>& failure,
                    const Array<std::int32_t, 1>& position) {
     require(error.size() == rows.size() && failure.size() == rows.size() && position.size() == rows.size(),
             "`error`, `failure` and `position` must have one value for each row.");
-    for (std::size_t n = 0; n < rows.size(); ++n) {
+    places(rows, Fitting::Need::error, [](std::size_t) { return 0; });
+    each(rows.size(), [&](std::size_t n) {
       require(failure.data()[n] <= static_cast<std::uint8_t>(Failure::no_answer), "Each failure must be a `Failure`.");
       const Outcome outcome{static_cast<Failure>(failure.data()[n]), position.data()[n]};
-      at(rows, n, Fitting::Need::error).take_error(error.data()[n], outcome);
-    }
+      fits_[rows.data()[n]]->take_error(error.data()[n], outcome);
+    });
   }
 
   void take_linearisations(const Indices& rows, const Array<double, 1>& sums) {
-    std::size_t wanted = 0;
-    for (std::size_t n = 0; n < rows.size(); ++n) {
-      const std::size_t k = at(rows, n, Fitting::Need::linearisation).places().size();
-      wanted += 1 + k * (k + 3) / 2;
-    }
-    require(sums.size() == wanted, "`sums` must have one value for each sum of each row.");
-    const double* next = sums.data();
-    for (std::size_t n = 0; n < rows.size(); ++n) {
-      Fitting& fit = at(rows, n, Fitting::Need::linearisation);
+    const std::vector<std::size_t> first =
+        places(rows, Fitting::Need::linearisation, [](std::size_t k) { return 1 + k * (k + 3) / 2; });
+    require(sums.size() == first.back(), "`sums` must have one value for each sum of each row.");
+    each(rows.size(), [&](std::size_t n) {
+      Fitting& fit = *fits_[rows.data()[n]];
       const std::size_t k = fit.places().size();
+      const double* next = sums.data() + first[n];
       Linearisation linear{{}, *next, {next + 1, next + 1 + k}, std::vector<double>(k * k)};
       next += 1 + k;
       for (std::size_t i = 0; i < k; ++i) {
         for (std::size_t j = 0; j <= i; ++j) linear.curvature[i * k + j] = linear.curvature[j * k + i] = *next++;
       }
       fit.take_linearisation(std::move(linear));
-    }
+    });
   }
 
   nb::tuple best() const {
@@ -123,7 +132,7 @@ class Fittings {
     std::vector<std::uint8_t> failure;
     std::vector<std::int32_t> position;
     for (std::size_t i = 0; i < fits_.size(); ++i) {
-      const Fit& fit = fits_[i].best();
+      const Fit& fit = fits_[i]->best();
       std::copy(fit.constants.begin(), fit.constants.end(),
                 constants.begin() + static_cast<std::ptrdiff_t>(i * stride_));
       error.push_back(fit.error);
@@ -135,18 +144,32 @@ class Fittings {
   }
 
  private:
-  const Fitting& at(const Indices& rows, std::size_t n, Fitting::Need need) const {
-    const std::size_t row = rows.data()[n];
-    require(row < fits_.size() && fits_[row].need() == need, "Each of `rows` must be a row that needs this.");
-    return fits_[row];
+  template <class Visit>
+  void each(std::size_t count, Visit visit) const {
+    run([&](Monitor& monitor) { each_row(count, threads_, monitor, visit); });
   }
-  Fitting& at(const Indices& rows, std::size_t n, Fitting::Need need) {
-    return const_cast<Fitting&>(static_cast<const Fittings*>(this)->at(rows, n, need));
+
+  // Where the values of each row begin if each has size(number of its constants) of them, and where the last ends. The
+  // rows must be different ones with this need.
+  template <class Size>
+  std::vector<std::size_t> places(const Indices& rows, Fitting::Need need, Size size) const {
+    std::vector<std::size_t> out{0};
+    out.reserve(rows.size() + 1);
+    std::size_t least = 0;
+    for (std::size_t n = 0; n < rows.size(); ++n) {
+      const std::size_t row = rows.data()[n];
+      require(row >= least && row < fits_.size(), "`rows` must be rows in ascending order.");
+      require(fits_[row]->need() == need, "Each of `rows` must be a row that needs this.");
+      least = row + 1;
+      out.push_back(out.back() + size(fits_[row]->places().size()));
+    }
+    return out;
   }
 
   std::size_t stride_;
+  int threads_;
   std::vector<double> constants_;
-  std::vector<Fitting> fits_;
+  std::vector<std::optional<Fitting>> fits_;
 };
 
 }  // namespace
@@ -157,9 +180,9 @@ void bind_device(nb::module_& m) {
         "threads"_a);
   m.def("failures", &bind_failures, "opcode"_array, "a"_array, "b"_array);
   nb::class_<Fittings>(m, "Fittings")
-      .def(nb::init<const Vocabulary&, const Tokens&, const Lengths&, const Constants&, int, int, std::uint64_t>(),
+      .def(nb::init<const Vocabulary&, const Tokens&, const Lengths&, const Constants&, int, int, std::uint64_t, int>(),
            "vocabulary"_a, "tokens"_array, "lengths"_array, "constants"_array, nb::kw_only(), "iterations"_a,
-           "restarts"_a, "seed"_a)
+           "restarts"_a, "seed"_a, "threads"_a)
       .def("needs", &Fittings::needs)
       .def("constants", &Fittings::constants, "rows"_array)
       .def("take_errors", &Fittings::take_errors, "rows"_array, "error"_array, "failure"_array, "position"_array)

@@ -3,6 +3,13 @@
 
 namespace device = symseed::device;
 
+// Blocks of threads that a multiprocessor holds at a time, which bounds the registers of a thread: more of them hide
+// more waiting, and fewer have more registers. Measured by `perf/gpu.py --sweep`.
+#ifndef SYMSEED_RESIDENT
+#define SYMSEED_RESIDENT 6
+#endif
+#define SYMSEED_BOUNDS __launch_bounds__(128, SYMSEED_RESIDENT)
+
 namespace {
 
 // Calls work(number, memory) for the warps of a launch; each has its part of the shared memory.
@@ -18,11 +25,11 @@ inline std::uint64_t thread_number() { return static_cast<std::uint64_t>(blockId
 
 }  // namespace
 
-extern "C" __global__ void symseed_evaluate(const symseed::Work work) {
+extern "C" __global__ void SYMSEED_BOUNDS symseed_evaluate(const symseed::Work work) {
   each_warp(work, [&](std::uint64_t warp, double* memory) { device::evaluate(work, warp, memory); });
 }
 
-extern "C" __global__ void symseed_linearise(const symseed::Work work) {
+extern "C" __global__ void SYMSEED_BOUNDS symseed_linearise(const symseed::Work work) {
   each_warp(work, [&](std::uint64_t warp, double* memory) { device::linearise(work, warp, memory); });
 }
 

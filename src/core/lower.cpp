@@ -17,25 +17,25 @@ struct Argument {
 // Writes the instructions of rows, one after another.
 class Writer {
  public:
-  Writer(const Vocabulary& vocabulary, Programs& programs) : vocabulary_(vocabulary), programs_(programs) {}
+  Writer(const Vocabulary& vocabulary, const Programs& to) : vocabulary_(vocabulary), to_(to) {}
 
-  void write(Row row) {
-    row_ = row;
+  // Writes number `index` of the rows, to the places that `count_programs` has left for it.
+  void write(Row row, std::size_t index) {
     waiting_.clear();
-    count_ = values_ = most_ = 0;
-    programs_.is_ordinary.push_back(1);
-    RowProgram out{};
-    out.first_instruction = static_cast<std::uint32_t>(programs_.instructions.size());
-    out.first_number = static_cast<std::uint32_t>(programs_.numbers.size());
-    for_each_constant(vocabulary_, row_, [&](int position) {
-      if (!std::isfinite(row_.constants[position])) programs_.is_ordinary.back() = 0;
-      programs_.numbers.push_back(row_.constants[position]);
+    count_ = values_ = most_ = numbers_ = 0;
+    RowProgram& out = to_.rows[index];
+    out.instructions = out.constants = out.depth = 0;
+    instructions_ = to_.instructions + out.first_instruction;
+    number_ = to_.numbers + out.first_number;
+    std::uint8_t is_ordinary = 1;
+    for_each_constant(vocabulary_, row, [&](int position) {
+      if (!std::isfinite(row.constants[position])) is_ordinary = 0;
+      number(row.constants[position]);
       ++out.constants;
     });
     std::uint32_t constant = out.constants;
-    first_number_ = out.first_number;
-    for (int position = row_.length; position-- > 0;) {
-      const Token token = row_.tokens[position];
+    for (int position = row.length; position-- > 0;) {
+      const Token token = row.tokens[position];
       const int kind = vocabulary_.kind[token];
       if (kind == kConstant) {
         waiting_.push_back({Source::number, --constant, true});
@@ -44,23 +44,22 @@ class Writer {
       } else if (kind == kVariable) {
         waiting_.push_back({Source::column, static_cast<std::uint32_t>(vocabulary_.variable[token]), false});
       } else if (kind == kFunction) {
-        programs_.is_ordinary.back() = 0;
-        programs_.rows.push_back(out);
+        to_.is_ordinary[index] = 0;
         return;
       } else {
         apply(kind, vocabulary_.arity[token], position);
       }
     }
     if (waiting_.back().source != Source::top) apply(kCopy, 1, 0);
-    out.instructions = static_cast<std::uint32_t>(programs_.instructions.size()) - out.first_instruction;
+    out.instructions = static_cast<std::uint32_t>(count_);
     out.depth = static_cast<std::uint32_t>(most_);
-    programs_.rows.push_back(out);
+    to_.is_ordinary[index] = is_ordinary;
   }
 
  private:
   std::uint32_t number(double value) {
-    programs_.numbers.push_back(value);
-    return static_cast<std::uint32_t>(programs_.numbers.size()) - first_number_ - 1;
+    number_[numbers_] = value;
+    return numbers_++;
   }
 
   // The last value is on top, and those before it are on the stack.
@@ -88,41 +87,61 @@ class Writer {
     out.pushes = had_top && !uses_top;
     ++values_;
     most_ = std::max(most_, values_ - 1);
+    instructions_[count_] = out;
     waiting_.push_back({Source::top, static_cast<std::uint32_t>(count_++), varies});
-    programs_.instructions.push_back(out);
   }
 
   const Vocabulary& vocabulary_;
-  Programs& programs_;
-  Row row_{};
+  const Programs& to_;
   std::vector<Argument> waiting_;  // arguments whose operator comes later
-  std::uint32_t first_number_ = 0;
-  int count_ = 0;   // instructions so far
-  int values_ = 0;  // computed values that wait
+  Instruction* instructions_ = nullptr;
+  double* number_ = nullptr;
+  std::uint32_t numbers_ = 0;  // so far, as the next two
+  int count_ = 0;              // instructions
+  int values_ = 0;             // computed values that wait
   int most_ = 0;
 };
 
+// Rows of a part: some ten microseconds of work, and some more if only lengths are asked.
+constexpr std::size_t kRows = 128, kRowsToCount = 1024;
+
 }  // namespace
 
-std::vector<Programs> make_programs(const Vocabulary& vocabulary, const Rows& rows, int threads, Monitor& monitor) {
-  // Rows of a part: some ten microseconds of work.
-  constexpr std::size_t kRows = 128;
-  std::vector<Programs> parts((rows.count + kRows - 1) / kRows);
-  parallel_chunks(rows.count, kRows, threads, monitor, [&] {
+ProgramSizes count_programs(const Vocabulary& vocabulary, const Rows& rows, RowProgram* out, int threads,
+                            Monitor& monitor) {
+  parallel_chunks(rows.count, kRowsToCount, threads, monitor, [&] {
     return [&](std::size_t begin, std::size_t end) {
       monitor.check();
-      Programs& out = parts[begin / kRows];
-      Writer writer(vocabulary, out);
-      for (std::size_t i = begin; i < end; ++i) writer.write(rows[i]);
+      for (std::size_t i = begin; i < end; ++i) {
+        const Row row = rows[i];
+        std::uint32_t leaves = 0, numbers = 0;
+        for (int position = 0; position < row.length; ++position) {
+          const int kind = vocabulary.kind[row.tokens[position]];
+          const bool is_number = kind == kConstant || kind == kLiteral;
+          numbers += is_number;
+          leaves += is_number || kind == kVariable;
+        }
+        const std::uint32_t operators = static_cast<std::uint32_t>(row.length) - leaves;
+        out[i].instructions = operators > 0 ? operators : 1;
+        out[i].constants = numbers;
+      }
     };
   });
-  std::uint32_t instructions = 0, numbers = 0;
-  for (Programs& part : parts) {
-    for (RowProgram& row : part.rows) row.first_instruction += instructions, row.first_number += numbers;
-    instructions += static_cast<std::uint32_t>(part.instructions.size());
-    numbers += static_cast<std::uint32_t>(part.numbers.size());
+  ProgramSizes sizes{};
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    out[i].first_instruction = sizes.instructions, out[i].first_number = sizes.numbers;
+    sizes.instructions += out[i].instructions, sizes.numbers += out[i].constants;
   }
-  return parts;
+  return sizes;
+}
+
+void write_programs(const Vocabulary& vocabulary, const Rows& rows, const Programs& to, int threads, Monitor& monitor) {
+  parallel_chunks(rows.count, kRows, threads, monitor, [&] {
+    return [&, writer = Writer(vocabulary, to)](std::size_t begin, std::size_t end) mutable {
+      monitor.check();
+      for (std::size_t i = begin; i < end; ++i) writer.write(rows[i], i);
+    };
+  });
 }
 
 }  // namespace symseed

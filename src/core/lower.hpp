@@ -9,15 +9,24 @@
 
 namespace symseed {
 
+// Where programs are written.
 struct Programs {
-  std::vector<Instruction> instructions;
-  std::vector<double> numbers;
-  std::vector<RowProgram> rows;
+  Instruction* instructions;
+  double* numbers;
+  RowProgram* rows;
   // Whether a device can compute the row: not if it has a user's operator, or a constant that is not finite.
-  std::vector<std::uint8_t> is_ordinary;
+  std::uint8_t* is_ordinary;
 };
 
-// In parts of consecutive rows, whose instructions and numbers follow one another.
-std::vector<Programs> make_programs(const Vocabulary& vocabulary, const Rows& rows, int threads, Monitor& monitor);
+// Of all rows.
+struct ProgramSizes {
+  std::uint32_t instructions;
+  std::uint32_t numbers;
+};
+
+// Says in `out` where each row begins; those of `Programs::rows` say so when the programs are written.
+ProgramSizes count_programs(const Vocabulary& vocabulary, const Rows& rows, RowProgram* out, int threads,
+                            Monitor& monitor);
+void write_programs(const Vocabulary& vocabulary, const Rows& rows, const Programs& to, int threads, Monitor& monitor);
 
 }  // namespace symseed

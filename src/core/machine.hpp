@@ -1,8 +1,8 @@
 // The device's machine: one warp of 32 threads computes a row's instructions on one block of points.
 //
-// The operators are those of the core, compiled with one lane (SYMSEED_LANES 1) and without fused multiply-adds, so a
-// point has the same value to the last bit. Sums are those of kernels.cpp: eight lanes in a block, and blocks are added
-// from the first to the last.
+// The operators are those of the core, compiled with one lane (SYMSEED_LANES 1) and without fused multiply-adds but for
+// those of a division, so a point has the same value to the last bit. Sums are those of kernels.cpp: eight lanes in a
+// block, and blocks are added from the first to the last.
 //
 // What a warp does is written as phases, each of which every thread runs before any thread begins the next: on a device
 // at once, and elsewhere one thread after another. The same source is therefore tested without a device.
@@ -98,6 +98,15 @@ inline double exact_of(double a, double b) {
   }
 }
 
+template <>
+inline double exact_of<Div>(double a, double b) {
+  return a / b;
+}
+template <>
+inline double exact_of<Inv>(double a, double) {
+  return 1.0 / a;
+}
+
 // The value where the vector form gave none; NaN if the operator has no other form.
 SYMSEED_COLD inline double exact_value(int opcode, double a, double b) {
 #define SYMSEED_EXACT(Op)            \
@@ -114,9 +123,13 @@ SYMSEED_COLD inline double exact_value(int opcode, double a, double b) {
 // The first point whose value is not finite, or -1.
 template <int Points>
 inline int repair(int opcode, const double (&a)[Points], const double (&b)[Points], double (&out)[Points]) {
-  Seen seen{};
-  for (int k = 0; k < Points; ++k) seen = note_non_finite(seen, out[k]);
-  if (!any_non_finite(seen)) return -1;
+  // If all bits of an exponent are ones, one more changes the sign.
+  std::uint32_t changed = 0;
+  for (int k = 0; k < Points; ++k) {
+    const std::uint32_t high = static_cast<std::uint32_t>(bits(out[k]) >> 32);
+    changed |= high ^ (high + 0x00100000u);
+  }
+  if ((changed & 0x80000000u) == 0) return -1;
   int bad = -1;
   SYMSEED_UNROLL
   for (int k = Points - 1; k >= 0; --k) {
@@ -270,26 +283,28 @@ inline void evaluate(const Work& work, std::uint64_t warp, double* memory) {
 inline std::uint64_t linearisation_sums(std::uint64_t constants) { return 1 + constants * (constants + 3) / 2; }
 
 inline std::uint64_t linearisation_memory(std::uint64_t instructions, std::uint64_t constants) {
-  return (1 + constants) * kBlockPoints + 2 * instructions * 1 * kWarp;
+  return (1 + constants) * kWarp + linearisation_sums(constants) * kGroup + 2 * instructions * kWarp;
 }
 
-// The sums of number `warp` of a launch, a row that does not fail.
+// The sums of number `warp` of a launch, a row that does not fail. A point of each thread is added to the sums before
+// the next is computed: so a warp needs little memory, and many of them run at once.
 inline void linearise(const Work& work, std::uint64_t warp, double* memory) {
   const std::uint64_t at = warp / work.blocks, block = warp % work.blocks;
   const RowProgram row = work.rows[work.order[at]];
   const std::uint64_t first = (work.first_block + block) * kBlockPoints;
   const Instruction* const instructions = work.instructions + row.first_instruction;
   const double* const numbers = work.numbers + row.first_number;
+  const std::uint32_t sums = static_cast<std::uint32_t>(linearisation_sums(row.constants));
   double* const factors = memory;  // residuals, and the derivatives by each constant
-  double* const values = memory + (1 + row.constants) * kBlockPoints;
+  double* const so_far = memory + (1 + row.constants) * kWarp;
+  double* const values = so_far + sums * kGroup;
   double* const derivatives = values + row.instructions * static_cast<std::uint32_t>(kWarp);
 
-  each_lane([&](int lane, int) {
-    double* const value = values + lane;
-    double* const derivative = derivatives + lane;
-    for (int i = 0; i < kBlockPoints / kWarp; ++i) {
-      const int here = place_of<1>(lane, i);
-      const std::uint64_t point = first + static_cast<std::uint64_t>(here);
+  for (int begin = 0; begin < kBlockPoints; begin += kWarp) {
+    each_lane([&](int lane, int) {
+      double* const value = values + lane;
+      double* const derivative = derivatives + lane;
+      const std::uint64_t point = first + static_cast<std::uint64_t>(begin + lane);
       const auto fetch = [&](Source source, std::uint32_t index) {
         if (source == Source::column) return work.columns[index * work.stride + point];
         return source == Source::number ? numbers[index] : value[index * kWarp];
@@ -303,7 +318,7 @@ inline void linearise(const Work& work, std::uint64_t warp, double* memory) {
         value[n * kWarp] = out[0];
       }
       const std::uint32_t last = row.instructions - 1;
-      factors[here] = value[last * kWarp] - work.target[point];
+      factors[lane] = value[last * kWarp] - work.target[point];
       derivative[last * kWarp] = 1.0;
       for (std::uint32_t n = row.instructions; n-- > 0;) {
         const Instruction in = instructions[n];
@@ -313,31 +328,34 @@ inline void linearise(const Work& work, std::uint64_t warp, double* memory) {
         slopes(in.opcode, fetch(in.a_source, in.a), fetch(in.b_source, in.b), value[n * kWarp], slope_a, slope_b);
         const auto pass = [&](Source source, std::uint32_t index, double slope) {
           double* const to =
-              source == Source::number ? factors + (1 + index) * kBlockPoints + here : derivative + index * kWarp;
+              source == Source::number ? factors + (1 + index) * kWarp + lane : derivative + index * kWarp;
           *to = up * slope;
         };
         if (in.a_varies) pass(in.a_source, in.a, slope_a);
         if (in.b_varies) pass(in.b_source, in.b, slope_b);
       }
-    }
-  });
+    });
+    each_lane([&](int lane, int) {
+      // Four sums at a time, each by the eight threads of its lanes.
+      const int lane_of_sum = lane % kGroup;
+      std::uint32_t i = 0, j = static_cast<std::uint32_t>(lane / kGroup);
+      for (std::uint32_t s = j; s < sums; s += kQuarters, j += kQuarters) {
+        // From sum to sum: (0, 0) ... (0, K), then (1, 1), (2, 1), (2, 2), ...
+        if (i == 0 && j > row.constants) i = 1, j -= row.constants;
+        while (i > 0 && j > i) j -= i++;
+        double sum = begin == 0 ? 0.0 : so_far[s * kGroup + static_cast<std::uint32_t>(lane_of_sum)];
+        for (int k = lane_of_sum; k < kWarp; k += kGroup) {
+          const std::uint64_t point = first + static_cast<std::uint64_t>(begin + k);
+          const double product = factors[i * kWarp + k] * factors[j * kWarp + k];
+          sum = sum + (point < work.points ? work.weight[point] * product : 0.0);
+        }
+        so_far[s * kGroup + static_cast<std::uint32_t>(lane_of_sum)] = sum;
+      }
+    });
+  }
   each_lane([&](int lane, int) {
-    // Four sums at a time, each by the eight threads of its lanes.
-    const int lane_of_sum = lane % kGroup;
-    const std::uint32_t sums = static_cast<std::uint32_t>(linearisation_sums(row.constants));
-    for (std::uint32_t s = static_cast<std::uint32_t>(lane / kGroup); s < sums; s += kQuarters) {
-      std::uint32_t i = 0, j = s;
-      if (s > row.constants) {
-        for (i = 1, j = s - row.constants; j > i; ++i) j -= i;
-      }
-      double sum = 0.0;
-      for (int k = lane_of_sum; k < kBlockPoints; k += kGroup) {
-        const std::uint64_t point = first + static_cast<std::uint64_t>(k);
-        const double product = factors[i * kBlockPoints + k] * factors[j * kBlockPoints + k];
-        sum = sum + (point < work.points ? work.weight[point] * product : 0.0);
-      }
-      work.lanes[(block * work.sums + work.first_sum[at] + s) * kGroup + static_cast<std::uint64_t>(lane_of_sum)] = sum;
-    }
+    double* const out = work.lanes + (block * work.sums + work.first_sum[at]) * kGroup;
+    for (std::uint32_t n = static_cast<std::uint32_t>(lane); n < sums * kGroup; n += kWarp) out[n] = so_far[n];
   });
 }
 

@@ -134,7 +134,7 @@ struct Logarithm {
   const Vec k = from_bits(biased | 0x4330000000000000u) - (0x1p52 + 1023.0);
   const Vec f = from_bits(bits(x) - (offset & 0xfff0000000000000u)) - 1.0;
   const Vec half_square = 0.5 * f * f;
-  const Vec s = f / (2.0 + f);
+  const Vec s = near_quotient(f, 2.0 + f);
   const Vec z = s * s;
   return {k, f, half_square, s * (half_square + z * polynomial<7>(z, kLog))};
 }

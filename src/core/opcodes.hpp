@@ -73,7 +73,7 @@ struct Div {
   static constexpr const char* name = "div";
   static constexpr int arity = 2, complexity = 2;
   static constexpr Action action = times_second_to(-1);
-  static Vec value(Vec a, Vec b) { return a / b; }
+  static Vec value(Vec a, Vec b) { return quotient(a, b); }
   static Vec slope_a(Vec, Vec b, Vec) { return 1.0 / b; }
   static Vec slope_b(Vec, Vec b, Vec f) { return -f / b; }
   static Vec inverse_a(Vec wanted, Vec b) { return wanted * b; }
@@ -191,7 +191,7 @@ struct Inv {
   static constexpr const char* name = "inv";
   static constexpr int arity = 1, complexity = 2;
   static constexpr Action action = to_the(-1);
-  static Vec value(Vec a) { return 1.0 / a; }
+  static Vec value(Vec a) { return quotient(splat(1.0), a); }
   static Vec slope(Vec, Vec f) { return -(f * f); }
   static Vec inverse(Vec wanted) { return 1.0 / wanted; }
 };
@@ -225,7 +225,7 @@ struct Sigmoid {
   static constexpr const char* name = "sigmoid";
   static constexpr int arity = 1, complexity = 4;
   static constexpr Action action = kPure;
-  static Vec value(Vec a) { return 1.0 / (1.0 + exp(-a)); }
+  static Vec value(Vec a) { return quotient(splat(1.0), 1.0 + exp(-a)); }
   static double exact(double a) { return 1.0 / (1.0 + elementary::exp(-a)); }
   static Vec slope(Vec, Vec f) { return f * (1.0 - f); }
   static Vec inverse(Vec wanted) { return log(wanted / (1.0 - wanted)); }

@@ -69,6 +69,38 @@ template <class Mask>
 #endif
 }
 
+// a / b, and the same where b is in [1, 4) and `a` is 0 or its magnitude in [2^-60, 1].
+//
+// A device divides by a subroutine, before and after which the code of one point cannot be mixed with that of another.
+// Its short form is therefore written out. It is the subroutine's own: an approximate reciprocal, refined twice, and a
+// quotient whose remainder is exact, so that it is rounded as IEEE asks; the fused operations are part of it. If the
+// subroutine would leave its short form, `quotient` is NaN, and `exact_value` of machine.hpp divides.
+#if defined(__CUDACC__)
+inline double near_quotient(double a, double b) {
+  double reciprocal;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(reciprocal) : "d"(b));
+  reciprocal = __hiloint2double(__double2hiint(reciprocal), 1);
+  const double wrong = __fma_rn(-b, reciprocal, 1.0);
+  reciprocal = __fma_rn(reciprocal, __fma_rn(wrong, wrong, wrong), reciprocal);
+  reciprocal = __fma_rn(reciprocal, __fma_rn(-b, reciprocal, 1.0), reciprocal);
+  const double first = __dmul_rn(reciprocal, a);
+  return __fma_rn(reciprocal, __fma_rn(-b, first, a), first);
+}
+inline double quotient(double a, double b) {
+  const double result = near_quotient(a, b);
+  // The upper halves as float32 numbers: that of `a` is far from the subnormal ones, that of the result is normal, and
+  // `b` is below 2^1017.
+  const float top_a = __int_as_float(__double2hiint(a)), top_b = __int_as_float(__double2hiint(b));
+  const float top = __fmaf_rn(0.0f, top_b, __int_as_float(__double2hiint(result)));
+  const bool is_short = !(__int_as_float(__float_as_int(top_a) & 0x7fffffff) < 0x1.cp-121f) &&
+                        __int_as_float(__float_as_int(top) & 0x7fffffff) > 0x1p-129f;
+  return is_short ? result : __longlong_as_double(0x7ff8000000000000);
+}
+#else
+[[gnu::always_inline]] inline Vec near_quotient(Vec a, Vec b) { return a / b; }
+[[gnu::always_inline]] inline Vec quotient(Vec a, Vec b) { return a / b; }
+#endif
+
 // Records whether any value so far was infinite or NaN.
 #if SYMSEED_LANES == 8 && defined(__AVX512DQ__)
 using Seen = __mmask8;

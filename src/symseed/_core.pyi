@@ -715,8 +715,8 @@ def kernel_sources() -> dict[str, str]:
 def programs(
     vocabulary: Vocabulary, tokens: Tokens, lengths: Lengths, constants: Constants, *, threads: int
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64], npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
-    """Return rows as programs for a device: instructions (I, 16), numbers (., 1), rows (N, 5), and which rows (N, 1) it
-    can compute.
+    """Return rows as programs for a device: instructions (I, 16), numbers, rows (N, 5), and which rows (N,) it can
+    compute.
 
     They are the structures of `program.hpp`. A device cannot compute a row with a user's operator, or with a constant
     that is not finite.
@@ -740,6 +740,7 @@ class Fittings:
         iterations: int,
         restarts: int,
         seed: int,
+        threads: int,
     ) -> None:
         """Begin the fits."""
     def needs(self) -> npt.NDArray[np.uint8]:

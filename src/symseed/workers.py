@@ -63,6 +63,8 @@ class _Task:
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     attempts: int = 1
+    executor: Executor | None = None
+    """The executor that it was sent to."""
 
 
 class Inline(Executor):
@@ -145,7 +147,7 @@ class Workers:
             future.cancel()
         self._running.clear()
         if self._given is None:
-            _end(self._executor)
+            end(self._executor)
 
     def __enter__(self) -> Workers:
         """Begin to use the workers."""
@@ -164,6 +166,7 @@ class Workers:
 
     def _send(self, task: _Task, value: Any = None) -> None:
         own = self._shared if value is None else value
+        task = replace(task, executor=self._executor)
         try:
             if self.is_here:
                 future = self._executor.submit(task.function, self._value, *task.arguments)
@@ -180,8 +183,11 @@ class Workers:
         if task.attempts >= _MOST_ATTEMPTS:
             raise WorkersLostError(f"{type(error).__name__}: {error}") from error
         if self._given is None and not self.is_here and isinstance(error, BrokenExecutor):
-            _end(self._executor)  # a pool of processes is broken as a whole when one of them dies
-            self._executor, self._shared = self._begun()
+            # A pool of processes is broken as a whole when one of them dies: every task of it comes here, one after
+            # another, and the first of them replaces the pool.
+            if task.executor is self._executor:
+                end(self._executor)
+                self._executor, self._shared = self._begun()
         elif isinstance(self._executor, Sharing):
             try:
                 self._shared = self._executor.share(self._value)  # the workers that held it may be gone
@@ -203,11 +209,15 @@ def _check(value: Any) -> None:
         ) from error
 
 
-def _end(executor: Executor) -> None:
+def end(executor: Executor) -> None:
+    """End an executor at once; if it has processes of this machine, they are killed.
+
+    A task may take hours, and its result is not wanted any more. A process that is still starting would obey SIGTERM
+    too late, when the semaphores that it needs are gone, and say so.
+    """
+    processes = [*(getattr(executor, "_processes", None) or {}).values()]  # of which it lets go
     executor.shutdown(wait=False, cancel_futures=True)
-    # A task may take minutes, and its result is not wanted any more. A process that is still starting would obey
-    # SIGTERM too late, when the semaphores that it needs are gone.
-    for process in [*(getattr(executor, "_processes", None) or {}).values()]:
+    for process in processes:
         process.kill()
 
 

@@ -18,6 +18,7 @@ from symseed.assembly import polynomials as blocks
 from symseed.assembly.polynomials import Exponents, Polynomial
 from symseed.language.row import Row
 from symseed.language.writer import Writer
+from symseed.scoring import simple_numbers
 
 POWERS: tuple[tuple[str, ...], ...] = ((), ("square",), ("square", "cube", "quartic"))
 
@@ -280,6 +281,40 @@ def test_a_rational_function_is_found(above: list[int], below: list[int], seed: 
         unit = found[-1] / below[-1]
         np.testing.assert_allclose(found, np.array(below) * unit, rtol=1e-6)
         np.testing.assert_allclose(top, np.array(above) * unit, rtol=1e-6, atol=1e-6 * abs(unit))
+
+
+def in_plain_units(vector: Floats) -> list[float]:
+    """The same by its definition: each unit in turn, each number by itself, and every price of every unit."""
+    best: list[float] = vector.tolist()
+    best_cost = math.inf
+    for unit in vector[vector != 0.0]:
+        rounded = []
+        for value in (vector / unit).tolist():
+            close = sorted((price, number) for number, price in simple_numbers.candidates(value, 1e-6 * abs(value)))
+            rounded.append(close[0][1] if close else value)
+        prices = [simple_numbers.cost(value) for value in rounded]
+        total = 0.0
+        for price in prices:
+            total += 20.0 if price is None else price
+        if total < best_cost:
+            best, best_cost = rounded, total
+    return best
+
+
+@given(
+    st.lists(
+        st.integers(-20, 20).map(float)
+        | st.floats(-1e3, 1e3)
+        | st.sampled_from([math.pi, -2.0 * math.e, 1 / 3, 2.5e-7, 1e300, 1e-300, 0.3 * (1.0 + 1e-9)]),
+        min_size=1,
+        max_size=12,
+    ),
+    st.sampled_from([1.0, 3.7, -1e-3, math.pi]),
+)
+def test_the_unit_of_a_vector_is_the_entry_that_leaves_the_cheapest_numbers(numbers: list[float], by: float) -> None:
+    with np.errstate(over="ignore"):
+        vector = np.array(numbers) * by
+        assert blocks._in_plain_units(vector).tolist() == in_plain_units(vector)
 
 
 def test_a_rational_functions_coefficients_are_plain() -> None:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -299,12 +299,6 @@ def test_the_first_state_moves_at_a_held_rate_and_the_second_by_the_method_of_th
     decay = 1.0 - 0.1 + 0.1**2 / 2 - 0.1**3 / 6  # the series of exp, as far as the method's order
     np.testing.assert_allclose(points[:, 1], [1.0, decay, decay**2], rtol=1e-15)
     np.testing.assert_allclose(points[:, 0], [0.0, 0.1, 0.1 + 0.1 * decay], rtol=1e-15)
-
-
-@pytest.fixture(scope="module")
-def checker() -> Iterator[Checker]:
-    with Checker() as found:  # one for all: sympy takes a second to start
-        yield found
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures.process import _ExecutorManagerThread
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,7 @@ import pytest
 from click.testing import CliRunner
 
 from symseed import DataError, Dataset, Expression, SettingsError, benchmarks, files, methods, portfolio
-from symseed.benchmarks import execution, runner
+from symseed.benchmarks import execution, pool, runner
 from symseed.benchmarks.runner import run_many
 from symseed.benchmarks.store import FILE, RunKey, RunRecord, Store
 from symseed.cli.bench import bench_commands
@@ -95,7 +97,9 @@ def test_records_from_before_there_was_noise_are_read_as_without(tmp_path: Path)
     assert Store(tmp_path).read()[0].key == RunKey("Nguyen-1", "nggp", 3)
 
 
-def test_noise_is_in_the_training_data_alone_and_the_form_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noise_is_in_the_training_data_alone_and_the_form_counts(
+    checker: Checker, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is searched, and what is asked of the answer: here the form of the target with other constants."""
     problem = benchmarks.get("Jin-4")
     clean, test = problem.datasets()
@@ -108,8 +112,7 @@ def test_noise_is_in_the_training_data_alone_and_the_form_counts(monkeypatch: py
         return execution.Found(answer, solution.history[-1], solution.reason)
 
     monkeypatch.setattr(execution, "solve", solve)
-    with Checker() as checker:
-        noisy, plain = (execution.execute(RunKey("Jin-4", "default", 3, noise=level), checker) for level in (0.05, 0.0))
+    noisy, plain = (execution.execute(RunKey("Jin-4", "default", 3, noise=level), checker) for level in (0.05, 0.0))
     np.testing.assert_array_equal(given[0].y, clean.with_noise(0.05, seed=3).y)
     np.testing.assert_array_equal(given[0].X, clean.X)
     np.testing.assert_array_equal(given[2].y, clean.y)
@@ -186,6 +189,45 @@ def test_nothing_runs_twice_and_the_same_key_gives_the_same_answer(tmp_path: Pat
     again = run(keys, tmp_path / "b", jobs=2)
     for one, other in zip(first, sorted(again, key=lambda record: record.seed), strict=True):
         assert dataclasses.replace(other, cpu_seconds=one.cpu_seconds, check_seconds=one.check_seconds) == one
+
+
+@pytest.fixture
+def interrupted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[type, str], None]]:
+    """Let the first call of a method be interrupted; every process that was there then must have been killed.
+
+    They are stopped, as they are for long while they start on a busy machine: none ends by itself.
+    """
+    before = set(multiprocessing.active_children())
+    started: list[Any] = []
+
+    def replace(kind: type, name: str) -> None:
+        def interrupt(*_: Any, **__: Any) -> None:
+            started.extend(set(multiprocessing.active_children()) - before)
+            for process in started:
+                os.kill(process.pid, signal.SIGSTOP)
+            monkeypatch.undo()
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(kind, name, interrupt)
+
+    yield replace
+    assert started
+    for process in started:
+        process.join(20.0)
+        assert process.exitcode == -signal.SIGKILL
+
+
+def test_ctrl_c_while_processes_are_awaited_leaves_none(interrupted: Callable[[type, str], None]) -> None:
+    """One may still be starting when all runs are done."""
+    interrupted(_ExecutorManagerThread, "join")
+    with pytest.raises(KeyboardInterrupt):
+        pool.run([RunKey("Nguyen-1", "nggp", seed, expressions=300) for seed in range(2)], 2, ignore)
+
+
+def test_ctrl_c_during_a_run_that_is_repeated_ends_it(interrupted: Callable[[type, str], None]) -> None:
+    interrupted(Future, "result")
+    with pytest.raises(KeyboardInterrupt):
+        pool._run_alone(RunKey("Nguyen-1", "nggp", 0, expressions=300))
 
 
 def test_a_run_that_fails_is_recorded_and_the_others_go_on(tmp_path: Path) -> None:

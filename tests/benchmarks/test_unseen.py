@@ -124,14 +124,13 @@ def test_a_problem_that_fits_has_a_legal_writing_that_equals_its_target(family: 
     assert count >= (100 if family == "R" else 180)
 
 
-def test_writings_are_proved_equal_by_the_checker_too() -> None:
-    with Checker() as checker:
-        for family in FAMILIES:
-            problem = benchmarks.get(f"unseen:tuning/{family}-1")
-            fit = fits.fit(problem, PAPER)
-            assert fit.writing is not None
-            assert problem.target is not None
-            assert checker.check(fit.writing, problem.target, problem.datasets()[1]).verdict.name == "EXACT"
+def test_writings_are_proved_equal_by_the_checker_too(checker: Checker) -> None:
+    for family in FAMILIES:
+        problem = benchmarks.get(f"unseen:tuning/{family}-1")
+        fit = fits.fit(problem, PAPER)
+        assert fit.writing is not None
+        assert problem.target is not None
+        assert checker.check(fit.writing, problem.target, problem.datasets()[1]).verdict.name == "EXACT"
 
 
 def test_of_the_papers_37_problems_a_writing_is_known_for_all_but_one() -> None:

@@ -564,6 +564,27 @@ def test_arrays_at_odd_addresses_are_refused(place: int) -> None:
         CORE.Samples(misaligned(np.ones((5, 2))), np.ones(5), np.ones(5))
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda odd: CORE.product(odd(np.eye(3)), np.eye(3)),
+        lambda odd: CORE.product(np.eye(3), odd(np.eye(3)).T),
+        lambda odd: CORE.dots(odd(np.eye(3)), np.ones(3)),
+        lambda odd: CORE.least_squares(odd(np.eye(3)), np.ones(3), 1e-12),
+        lambda odd: CORE.normal_solution(odd(np.eye(3)), np.ones(3)),
+        lambda odd: CORE.leading_errors(odd(np.eye(3)), np.ones(3)),
+        lambda odd: CORE.smallest_direction(odd(np.eye(3))),
+        lambda odd: CORE.symmetric_eigen(odd(np.eye(3))),
+        lambda odd: CORE.roots(odd(np.ones(3))),
+    ],
+)
+def test_matrices_at_odd_addresses_are_refused(call: Callable[..., Any]) -> None:
+    """They are read by rows and by columns, so that they need not be contiguous."""
+    call(np.array)
+    with pytest.raises(TypeError):
+        call(misaligned)
+
+
 def test_a_table_at_odd_addresses_is_fitted_all_the_same() -> None:
     X = misaligned(np.arange(10.0).reshape(5, 2))
     data = Dataset.of(X, misaligned(np.arange(5.0)))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import math
+import os
 import re
 import signal
 import subprocess
@@ -45,8 +47,9 @@ from symseed import (
 from symseed.arrays import Floats
 from symseed.cuda import CudaBackend, DeviceFacts, DeviceMissingError, Diagnosis, check, compiler
 from symseed.cuda.compiler import Compiler
-from symseed.cuda.device import KERNELS, Device, first_device
+from symseed.cuda.device import KERNELS, Buffer, Device, first_device
 from symseed.cuda.driver import Driver
+from symseed.cuda.faults import DeviceMemoryFault
 from symseed.cuda.programs import Programs
 from symseed.cuda.resident import BLOCK, Samples
 from symseed.data.backend import Errors, FitMethod, FitSteps, Validity
@@ -72,6 +75,17 @@ def drawn(count: int, seed: int, library: Library = EVERY, length: int = 25) -> 
     return rows.with_constants(np.where(np.isnan(rows.constants), np.nan, values))
 
 
+def at_edges(operator: str) -> Population:
+    """An operator of numbers at the edges of its range."""
+    edges = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e-320, -1e-300, 1e-30, 709.5, -745.0, 2.0**21, 1e22, 1e308, -1e308]
+    library = Library.of([operator], 0, constants=True)
+    pairs = np.array([(a, b) for a in edges for b in edges] if library[0].arity == 2 else [(a,) for a in edges])
+    tokens = np.array([[0, *[1] * library[0].arity]] * len(pairs))
+    lengths = np.full(len(pairs), tokens.shape[1])
+    constants = np.column_stack([np.full(len(pairs), np.nan), pairs])
+    return Population.of(library, tokens, lengths, np.where(np.isnan(constants), 1.0, constants))
+
+
 def on(device: Device) -> Callable[[Dataset], CudaBackend]:
     return lambda data: CudaBackend(data, device=lambda: device, least_work=0)
 
@@ -92,6 +106,23 @@ def check_bits(device: Device, rows: Population, data: Dataset) -> None:
     (twin_rows, twin_errors), (core_rows, core_errors) = (each.fit(rows, **STEPS._asdict()) for each in (twin, core))
     assert twin_rows.constants.tobytes() == core_rows.constants.tobytes()
     same(twin_errors, core_errors)
+
+
+def same_search(device: Device) -> None:
+    """A seeded search has one answer."""
+    library = Library.of(["add", "mul", "sub", "div", "sin", "exp", "log"], 2, constants=True)
+    rng = np.random.default_rng(1)
+    X = rng.uniform(0.5, 2.0, (600, 2))
+    core = Dataset.of(X, 2.5 * X[:, 0] * np.sin(X[:, 1]) + 0.3)
+
+    def found(data: Dataset) -> tuple[str, float, Counts]:
+        task = RegressionTask(library, data, RegressionSettings(fit=FitSettings(iterations=5)))
+        space = SearchSpace(library, max_length=12)
+        result = search.run(space, task, SearchSettings(batch=60), seed=0, budget=Budget(expressions=1500))
+        assert result.best is not None
+        return str(result.best), result.reward, task.counts
+
+    assert found(core.with_backend(on(device))) == found(core)
 
 
 @pytest.fixture(scope="module")
@@ -127,14 +158,7 @@ def test_any_library_has_the_cores_bits(emulator: Emulator, rows: Population, se
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_each_operator_has_the_cores_bits_at_its_edges(emulator: Emulator, operator: str) -> None:
-    edges = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e-320, -1e-300, 1e-30, 709.5, -745.0, 2.0**21, 1e22, 1e308, -1e308]
-    library = Library.of([operator], 0, constants=True)
-    pairs = np.array([(a, b) for a in edges for b in edges] if library[0].arity == 2 else [(a,) for a in edges])
-    tokens = np.array([[0, *[1] * library[0].arity]] * len(pairs))
-    lengths = np.full(len(pairs), tokens.shape[1])
-    constants = np.column_stack([np.full(len(pairs), np.nan), pairs])
-    rows = Population.of(library, tokens, lengths, np.where(np.isnan(constants), 1.0, constants))
-    check_bits(emulator.device(), rows, dataset(1, columns=1))
+    check_bits(emulator.device(), at_edges(operator), dataset(1, columns=1))
 
 
 def test_a_row_that_fails_late_fails_alike(emulator: Emulator) -> None:
@@ -170,20 +194,7 @@ def test_linearisations_are_the_cores(emulator: Emulator) -> None:
 
 
 def test_a_seeded_search_is_the_same_on_a_device(emulator: Emulator) -> None:
-    library = Library.of(["add", "mul", "sub", "div", "sin", "exp", "log"], 2, constants=True)
-    rng = np.random.default_rng(1)
-    X = rng.uniform(0.5, 2.0, (600, 2))
-    core = Dataset.of(X, 2.5 * X[:, 0] * np.sin(X[:, 1]) + 0.3)
-    device = emulator.device()
-
-    def found(data: Dataset) -> tuple[str, float, Counts]:
-        task = RegressionTask(library, data, RegressionSettings(fit=FitSettings(iterations=5)))
-        space = SearchSpace(library, max_length=12)
-        result = search.run(space, task, SearchSettings(batch=60), seed=0, budget=Budget(expressions=1500))
-        assert result.best is not None
-        return str(result.best), result.reward, task.counts
-
-    assert found(core.with_backend(on(device))) == found(core)
+    same_search(emulator.device())
 
 
 # --- What a device cannot compute, and how its memory is used --------------------------------------------------------
@@ -203,6 +214,7 @@ def test_rows_that_a_device_cannot_compute_are_the_cores(emulator: Emulator) -> 
     data = dataset(40, columns=2)
     assert Programs(device, Samples(device, data), rows).is_possible.tolist() == [True, False, True, False]
     check_bits(device, rows, data)
+    check_bits(device, rows.take(np.array([1, 3])), data)
 
 
 @pytest.mark.parametrize(
@@ -465,13 +477,15 @@ def nvrtc() -> Compiler:
         pytest.skip(str(missing))
 
 
-def test_the_compiled_kernels_have_no_fused_operation(nvrtc: Compiler) -> None:
+def test_the_compiled_kernels_fuse_nothing_but_in_divisions(nvrtc: Compiler) -> None:
     text = nvrtc.ptx(90)
     for kernel in KERNELS:
         assert f".entry {kernel}(" in text
     assert "mul.rn.f64" in text
     assert not re.search(r"\b(add|sub|mul)\.f64", text)  # without `.rn`, the driver may fuse them
-    assert not re.search(r"\b(fma|mad)\.\S*f64|\.approx|\.ftz", text)
+    divisions = len(re.findall(r"\brcp\.approx\.ftz\.f64", text))
+    assert len(re.findall(r"\bfma\.rn\.f64", text)) == 7 * divisions > 0  # those of `near_quotient`
+    assert not re.search(r"\bmad\.\S*f64|(?<!rcp)\.approx|\bftz\.f32", text)
 
 
 def test_compiled_code_is_kept_and_a_damaged_file_is_compiled_anew(
@@ -509,3 +523,140 @@ def gpu() -> Device:
 @pytest.mark.parametrize("count", [20, 1000, 100_003])
 def test_a_gpu_has_the_cores_bits(gpu: Device, count: int) -> None:
     check_bits(gpu, drawn(400, seed=count), dataset(count))
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_each_operator_of_a_gpu_has_the_cores_bits_at_its_edges(gpu: Device, operator: str) -> None:
+    check_bits(gpu, at_edges(operator), dataset(1, columns=1))
+
+
+def test_ten_million_samples_on_a_gpu_have_the_cores_bits(gpu: Device) -> None:
+    data, rows = dataset(10_000_003), drawn(20, 4)
+    same(on(gpu)(data).errors(rows), evaluate(rows, data, threads=8))
+
+
+def test_a_seeded_search_is_the_same_on_a_gpu(gpu: Device) -> None:
+    same_search(gpu)
+
+
+@pytest.fixture
+def fill(gpu: Device) -> Iterator[Callable[[int], None]]:
+    """Take the GPU's memory, but for so many bytes, until the test is over."""
+    held: list[Buffer] = []
+
+    def take(left: int) -> None:
+        gpu.enter()
+        gpu.forget()
+        for size in (1 << power for power in range(37, 19, -1)):
+            with contextlib.suppress(DeviceMemoryFault):
+                while gpu.free_bytes() >= left + size:
+                    held.append(Buffer(gpu, size))
+
+    yield take
+    for each in held:
+        each.free()
+
+
+def test_samples_beyond_the_memory_of_a_gpu_pass_part_by_part(gpu: Device, fill: Callable[[int], None]) -> None:
+    data, rows = dataset(2_000_003), drawn(20, 2)
+    backend = on(gpu)(data)
+    fill(96 << 20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        same(backend.errors(rows), evaluate(rows, data, threads=8))
+    assert backend._samples is not None
+    assert not backend._samples.is_resident
+
+
+def test_a_full_gpu_is_said_once_and_the_processor_computes(gpu: Device, fill: Callable[[int], None]) -> None:
+    data, rows = dataset(300_003), drawn(20, 2)
+    fill(0)
+    with pytest.warns(UserWarning, match=r"too little free memory.* The processor computes on"):
+        found = on(gpu)(data).errors(rows)
+    same(found, evaluate(rows, data))
+
+
+_TWIN = """
+import sys
+import numpy as np
+from symseed import Dataset, Library, SearchSpace
+from symseed.cuda import CudaBackend
+rng = np.random.default_rng(0)
+data = Dataset.of(rng.uniform(1, 2, ({samples}, 2)), rng.normal(size={samples}))
+rows = SearchSpace(Library.of(["add", "mul", "sin", "exp"], 2), max_length=20).sample({rows}, seed=1)
+twin = CudaBackend(data, least_work=0)
+twin.errors(rows.take(np.arange(10)))
+print("begun", flush=True)
+for _ in range({times}):
+    found = twin.errors(rows)
+assert found.error.tobytes() == data.backend.errors(rows, threads=4).error.tobytes()
+print("equal", flush=True)
+"""
+
+
+def test_processes_share_a_gpu(gpu: Device) -> None:
+    program = _TWIN.format(samples=100_003, rows=300, times=20)
+    options: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    twins = [subprocess.Popen([sys.executable, "-W", "error", "-c", program], **options) for _ in range(3)]
+    for twin in twins:
+        out, err = twin.communicate(timeout=100)
+        assert out == "begun\nequal\n", err
+
+
+def test_ctrl_c_ends_the_work_of_a_gpu_within_a_second(gpu: Device) -> None:
+    program = _TWIN.format(samples=1_000_003, rows=20_000, times=1_000)
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as twin:
+        assert twin.stdout is not None
+        assert twin.stdout.readline() == "begun\n"
+        time.sleep(1.0)
+        began = time.monotonic()
+        twin.send_signal(signal.SIGINT)
+        _, err = twin.communicate(timeout=60)
+    # Of this, the end of the process and of its context are part.
+    assert time.monotonic() - began < 3.0
+    assert "KeyboardInterrupt" in err
+
+
+def test_a_forked_process_computes_without_the_gpu(gpu: Device) -> None:
+    data, rows = dataset(5_000), drawn(30, 3)
+    backend = on(gpu)(data)
+    expected = backend.errors(rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of Python: the process has threads
+        child = os.fork()
+    if child == 0:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = backend.errors(rows)
+        os._exit(0 if found.error.tobytes() == expected.error.tobytes() and backend._is_lost else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    same(backend.errors(rows), expected)
+
+
+_FIT = """
+import numpy as np
+from symseed import SymbolicRegressor
+rng = np.random.default_rng(0)
+X = rng.uniform(0.5, 2.0, (9_000, 2))
+y = 2.5 * X[:, 0] * np.sin(X[:, 1]) + rng.normal(0.0, 0.1, 9_000)
+model = SymbolicRegressor(
+    device={device!r}, max_evals=3_000, max_time=None, random_state=0, n_jobs=1, output_directory={folder!r}
+).fit(X, y)
+print(model.equations_[["equation", "loss"]].to_json(double_precision=15))
+"""
+
+
+def test_a_run_killed_on_a_gpu_ends_alike_on_the_processor(gpu: Device, tmp_path: Path) -> None:
+    begun, alone = tmp_path / "begun", tmp_path / "alone"
+    with subprocess.Popen([sys.executable, "-c", _FIT.format(device="cuda", folder=str(begun))]) as twin:
+        end = time.monotonic() + 60
+        while not list(begun.rglob("checkpoint/*")) and twin.poll() is None and time.monotonic() < end:
+            time.sleep(0.02)
+        twin.kill()
+    (folder,) = {path.parent for path in begun.rglob("config.toml")}
+    resumed = SymbolicRegressor.resume(folder, device="cpu")
+    program = _FIT.format(device="cpu", folder=str(alone))
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert resumed.equations_[["equation", "loss"]].to_json(double_precision=15) == done.stdout.strip()

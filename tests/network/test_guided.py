@@ -84,6 +84,11 @@ def test_writings_of_one_form_are_one_guess() -> None:
     assert [guess.formula for guess in found] == ["x3 + x2 * x1", "x1 * (x2 + x3)", "x1 + x2 + x3"]
     np.testing.assert_allclose([guess.probability for guess in found], [0.3, 0.25, 0.1])
     assert str(found[0]) == "x3 + x2 * x1 (30 %)"
+    turned = Library.of(["sub", "square", "sin"], 2)
+    texts = ["square(x1 - x2)", "square(x2 - x1)", "sin(x1 - x2)", "sin(x2 - x1)"]
+    signs = Population.from_expressions([Expression.parse(text, turned) for text in texts])
+    totals = [guess.probability for guess in guesses(signs, np.log([0.1, 0.2, 0.3, 0.25]))]
+    np.testing.assert_allclose(totals, [0.3, 0.3, 0.25])  # a square is even, and a sine is not
     twice = Population.concatenate([rows, rows])  # the same writing again adds nothing
     assert guesses(twice, np.log([0.1, 0.2, 0.05, 0.05, 0.25] * 2)) == found
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import multiprocessing
 import os
 import pickle
 import signal
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -322,3 +324,20 @@ def test_workers_that_are_gone_end_the_search_with_what_was_found(expected: Sequ
 def test_functions_that_other_processes_cannot_have_are_refused_at_once() -> None:
     with pytest.raises(SettingsError, match="such that other processes can have them"):
         Workers(lambda: 0, count=2)
+
+
+def _slept(_: int, path: str) -> None:
+    Path(path).touch()
+    time.sleep(100.0)
+
+
+def test_workers_that_are_not_needed_any_more_end_at_once(tmp_path: Path) -> None:
+    """A process of a pool waits for its task, and the program for the process."""
+    before = set(multiprocessing.active_children())
+    with Workers(5, count=2) as workers:
+        workers.submit(_slept, str(tmp_path / "begun"))
+        while not (tmp_path / "begun").exists():
+            assert workers.result(0.1) is None
+        (process,) = set(multiprocessing.active_children()) - before
+    process.join(20.0)
+    assert process.exitcode == -signal.SIGKILL

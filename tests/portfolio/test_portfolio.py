@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -85,12 +85,6 @@ def timeless(solution: Solution) -> Solution:
 
 
 # --- What it finds ---------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def checker() -> Iterator[Checker]:
-    with Checker() as running:
-        yield running
 
 
 @pytest.mark.parametrize(("name", "turns"), [("Jin-4", 1), ("Nguyen-12", 1), ("R-2", 1), ("Neat-9", 2)])

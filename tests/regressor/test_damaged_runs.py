@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,28 @@ def test_a_run_whose_log_has_no_noise_worth_the_name_is_shown(whole: Path, folde
     code, _, err = hostile.command("show", str(folder))
     hostile.check_sentence(code, err)
     assert code == 0
+
+
+@pytest.mark.parametrize("categories", ["1e308", "true", '"red"', "{a = 1}", "[1]", '[["a"]]', '[["a", "xy"]]'])
+def test_a_run_whose_categories_are_none_gets_a_sentence(whole: Path, folder: Path, categories: str) -> None:
+    good = (whole / "config.toml").read_bytes()
+    bad = re.sub(rb"^categories = \[\n?\]$", f"categories = {categories}".encode(), good, flags=re.MULTILINE)
+    assert bad != good
+    hostile.copy_with(whole, folder, "config.toml", bad)
+    code, _, err = hostile.command("show", str(folder))
+    hostile.check_sentence(code, err)
+    assert "`categories` must have a column and its values, each a text" in err
+
+
+@pytest.mark.parametrize("weight", ["inf", "nan", "-0.5", "2"])
+def test_a_weight_that_is_none_gets_a_sentence(whole: Path, folder: Path, weight: str) -> None:
+    head, first, *others = (whole / "front.csv").read_text().splitlines()
+    assert head.endswith(",Weight")
+    front = "\n".join([head, f"{first.rpartition(',')[0]},{weight}", *others])
+    hostile.copy_with(whole, folder, "front.csv", front.encode())
+    code, _, err = hostile.command("show", str(folder))
+    hostile.check_sentence(code, err)
+    assert f"`Weight` must be from 0 to 1, but it is {float(weight)}" in err
 
 
 @settings(FEW, max_examples=6)

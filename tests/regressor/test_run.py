@@ -229,27 +229,35 @@ def test_an_interrupted_run_says_so_and_goes_on_to_the_same_end(
     assert formulas(SymbolicRegressor.resume(folder)) == not_broken_off, "a run that has ended stays as it is"
 
 
-@pytest.mark.parametrize("turn", [0, 1, 3, 6])
-@pytest.mark.parametrize("target", [0, 1])
-def test_a_run_of_several_targets_goes_on_to_the_same_end_wherever_it_was_interrupted(
-    tmp_path: Path, target: int, turn: int
-) -> None:
+def fitted_to_two(folder: Path, callback: Callable[[Progress], None] | None = None) -> SymbolicRegressor:
+    """Fit two targets, one after the other."""
     targets = np.stack([np.asarray(Y), np.log(X.iloc[:, 0] + X.iloc[:, 1])], axis=1)
     data = replace(data_of()[0], y=targets, is_multiple=True, targets=("y1", "y2"))
     settings = SMALL | {"method": "default", "max_evals": 8_000}
+    model = SymbolicRegressor(**settings, output_directory=folder, callback=callback)
+    model.fit_data(plan_of(model), data, labels=data.names, seed=1)
+    return model
 
+
+@pytest.fixture(scope="module")
+def whole_of_two(tmp_path_factory: pytest.TempPathFactory) -> SymbolicRegressor:
+    return fitted_to_two(tmp_path_factory.mktemp("runs"))
+
+
+@pytest.mark.parametrize("turn", [0, 1, 3, 6])
+@pytest.mark.parametrize("target", [0, 1])
+def test_a_run_of_several_targets_goes_on_to_the_same_end_wherever_it_was_interrupted(
+    whole_of_two: SymbolicRegressor, tmp_path: Path, target: int, turn: int
+) -> None:
     def stop(progress: Progress) -> None:
         if (progress.output, progress.turn.index) == (target, turn):
             raise KeyboardInterrupt
 
-    whole = SymbolicRegressor(**settings, output_directory=tmp_path / "whole")
-    whole.fit_data(plan_of(whole), data, labels=data.names, seed=1)
-    model = SymbolicRegressor(**settings, output_directory=tmp_path / "interrupted", callback=stop)
-    model.fit_data(plan_of(model), data, labels=data.names, seed=1)
-    assert model.interrupted_ or not turn_is_reached(whole, target, turn)
+    model = fitted_to_two(tmp_path, stop)
+    assert model.interrupted_ or not turn_is_reached(whole_of_two, target, turn)
     again = SymbolicRegressor.resume(run_of(model))
     assert not again.interrupted_
-    for before, after in zip(whole.pareto_front_, again.pareto_front_, strict=True):
+    for before, after in zip(whole_of_two.pareto_front_, again.pareto_front_, strict=True):
         assert [(str(item.expression), item.loss) for item in before] == [
             (str(item.expression), item.loss) for item in after
         ]

@@ -64,7 +64,7 @@ def test_integers_of_many_digits_weigh_less_together_than_those_of_few() -> None
 @settings(max_examples=200, deadline=None)
 @given(value=finite, reach=st.floats(0.0, 10.0))
 def test_candidates_are_plain_and_within_reach(value: float, reach: float) -> None:
-    found = list(simple_numbers.candidates(value, reach))
+    found = simple_numbers.candidates(value, reach)
     assert len({number for number, _ in found}) >= len(found) - 2, "the same number is given once of each kind"
     for number, price in found:
         assert number != 0.0
@@ -102,7 +102,7 @@ def test_the_nearest_of_each_kind_is_given() -> None:
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 0.0, 1e-12])
 def test_nothing_is_near_what_is_no_number_or_next_to_0(value: float) -> None:
-    assert list(simple_numbers.candidates(value, 1e-6)) == []
+    assert simple_numbers.candidates(value, 1e-6) == []
 
 
 @pytest.mark.parametrize("value", [3.14, 0.02, 2.04, -9.98])
@@ -115,4 +115,4 @@ def test_a_decimal_of_two_places_is_plain_whatever_its_last_digit(value: float) 
 @pytest.mark.parametrize("value", [1e307, -1e308, 1.7976931348623157e308])
 def test_the_largest_numbers_are_not_plain(value: float) -> None:
     assert simple_numbers.cost(value) is None
-    assert list(simple_numbers.candidates(value, 1e300)) == []
+    assert simple_numbers.candidates(value, 1e300) == []

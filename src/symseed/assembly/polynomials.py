@@ -415,13 +415,14 @@ def _in_plain_units(vector: Floats) -> Floats:
     best, best_cost = vector, math.inf
     for unit in vector[vector != 0.0]:
         scaled = vector / unit
-        rounded = np.array([_nearest(float(value)) for value in scaled])
-        total = sum(20.0 if (price := simple_numbers.cost(float(value))) is None else price for value in rounded)
-        if total < best_cost:
-            best, best_cost = rounded, total
+        rounded, total = [], 0.0
+        for value, near in zip(scaled.tolist(), simple_numbers.near(scaled, 1e-6 * np.abs(scaled)), strict=True):
+            number = min((price, number) for number, price in near)[1] if near else value
+            price = simple_numbers.cost(number) if near or not value else None
+            rounded.append(number)
+            total += 20.0 if price is None else price
+            if total >= best_cost:  # no price is negative
+                break
+        else:
+            best, best_cost = np.array(rounded), total
     return best
-
-
-def _nearest(value: float) -> float:
-    close = sorted((price, number) for number, price in simple_numbers.candidates(value, 1e-6 * abs(value)))
-    return close[0][1] if close else value

@@ -29,6 +29,8 @@ _MOST_TIED = 10
 pairs. Chosen by hand."""
 _EQUAL_VALUES = 1e-12
 """Share of their scale by which two values may differ and count as equal: rounding."""
+_FIRST_SAMPLES = 32
+"""Samples at which values are compared first."""
 
 _NEAR = 2.5
 """Standard errors within which simple numbers are tried first: a little more than `simple_numbers.MOST_MISFIT` is."""
@@ -55,22 +57,28 @@ def reduced(writer: Writer, part: Row, dataset: Measured) -> Row:
 def _shortened(writer: Writer, part: Row, values: np.ndarray) -> Row | None:
     if np.isnan(values).any():
         return None
-    scale = np.abs(values).max(axis=1)
+    first = values[:, :_FIRST_SAMPLES]
     for begin in range(len(part)):
         end = writer.library.end(part.ids, begin)
         if end - begin < 2:
             continue
-        spread = values[begin].max() - values[begin].min()
-        if spread <= _EQUAL_VALUES * scale[begin] and len(values[begin]) > 1:
+        most = _EQUAL_VALUES * np.abs(values[begin]).max()
+        # What differs at the first samples differs; few subtrees are left to be compared at all of them.
+        if len(values[begin]) > 1 and _spread(first[begin]) <= most and _spread(values[begin]) <= most:
             middle = float(np.sort(values[begin])[len(values[begin]) // 2])
             return part.spliced(begin, end, writer.number(middle))
-        same = np.abs(values[begin + 1 : end] - values[begin]).max(axis=1) <= _EQUAL_VALUES * scale[begin]
-        inner = [(writer.library.end(part.ids, at) - at, at) for at in range(begin + 1, end) if same[at - begin - 1]]
+        alike = begin + 1 + np.flatnonzero(np.abs(first[begin + 1 : end] - first[begin]).max(axis=1) <= most)
+        same = [at for at in alike.tolist() if np.abs(values[at] - values[begin]).max() <= most]
+        inner = [(writer.library.end(part.ids, at) - at, at) for at in same]
         if inner:
             length, at = min(inner)
             kept = part.part(at, at + length)
             return part.spliced(begin, end, kept)
     return None
+
+
+def _spread(values: np.ndarray) -> float:
+    return float(values.max() - values.min())
 
 
 def fitted(population: Population, dataset: Measured) -> Population:

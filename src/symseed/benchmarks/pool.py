@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import multiprocessing
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.queues import SimpleQueue
@@ -14,19 +15,13 @@ from symseed.benchmarks.execution import execute, failed
 from symseed.benchmarks.store import RunKey, RunRecord
 from symseed.recovery.checker import Checker
 from symseed.signals import begin_worker, starting_processes
+from symseed.workers import end
 
 
 def run(keys: Sequence[RunKey], jobs: int, finish: Callable[[RunRecord], None]) -> list[RunKey]:
     """Do runs in a pool of processes; if one dies, record its run and return the runs that are left."""
-    context = multiprocessing.get_context("spawn")
     left = list(reversed(keys))
-    cores = context.SimpleQueue()
-    for core in itertools.islice(itertools.cycle(_cores()), jobs):
-        cores.put(core)
-    others = set(multiprocessing.active_children())
-    with ProcessPoolExecutor(
-        jobs, mp_context=context, initializer=_begin_worker, initargs=(os.getpid(), cores)
-    ) as pool:
+    with _processes(jobs, itertools.islice(itertools.cycle(_cores()), jobs)) as pool:
         running: dict[Future[RunRecord], RunKey] = {}
         try:
             while left or running:
@@ -42,25 +37,33 @@ def run(keys: Sequence[RunKey], jobs: int, finish: Callable[[RunRecord], None]) 
             # It is not known which of them killed its process, so each gets its own process, once.
             for key in running.values():
                 finish(_run_alone(key))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for child in set(multiprocessing.active_children()) - others:
-                # A run may take hours, and its record is not wanted any more. A process that is still starting would
-                # obey SIGTERM too late, when the semaphores that it needs are gone.
-                child.kill()
-            raise
     return left[::-1]
 
 
 def _run_alone(key: RunKey) -> RunRecord:
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=context, initializer=_begin_worker, initargs=(os.getpid(), None)) as pool:
+    with _processes(1, []) as pool:
         try:
             with starting_processes():
                 future = pool.submit(_work, key)
             return future.result()
         except BrokenProcessPool:
             return failed(key, "The process died while it ran this.")
+
+
+@contextlib.contextmanager
+def _processes(count: int, own_cores: Iterable[int | None]) -> Iterator[ProcessPoolExecutor]:
+    """Give a pool of processes, none of which is left when the context ends, even by Ctrl-C while it waits for them."""
+    context = multiprocessing.get_context("spawn")
+    cores = context.SimpleQueue()
+    for core in own_cores:
+        cores.put(core)
+    pool = ProcessPoolExecutor(count, context, initializer=_begin_worker, initargs=(os.getpid(), cores))
+    try:
+        yield pool
+        pool.shutdown()  # one may still be starting
+    except BaseException:
+        end(pool)
+        raise
 
 
 _checker: Checker | None = None
@@ -72,11 +75,11 @@ def _cores() -> list[int | None]:
     return [*sorted(os.sched_getaffinity(0))] if hasattr(os, "sched_getaffinity") else [None]
 
 
-def _begin_worker(parent: int, cores: SimpleQueue[int | None] | None) -> None:
+def _begin_worker(parent: int, cores: SimpleQueue[int | None]) -> None:
     """Begin as every worker does, take a core, and start a checker for all runs of this process."""
     global _checker
     begin_worker(parent)
-    core = cores.get() if cores is not None and not cores.empty() else None
+    core = None if cores.empty() else cores.get()
     if core is not None:
         # Some systems pack busy processes onto one core and leave the others idle.
         os.sched_setaffinity(0, {core})

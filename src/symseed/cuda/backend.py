@@ -41,6 +41,8 @@ _SMALLER = 8
 """If memory is short, launches become this much smaller."""
 _LEAST_PAIRS = 1 << 10
 """Smallest launches that are worth the device."""
+_ENDED_SHARE = 4
+"""If fewer than one row in so many is still being fitted, the others leave the device."""
 _ERROR, _LINEARISATION = 1, 2  # `Fitting::Need`
 
 Answer = TypeVar("Answer")
@@ -74,6 +76,8 @@ class CudaBackend:
         def on_device(device: Device, samples: Samples) -> Errors:
             programs = Programs(device, samples, population, pairs=self._pairs, threads=threads)
             rows, others = _split(programs.is_possible)
+            if not len(rows):
+                return by_core(population)
             found = programs.errors(rows)
             if not len(others):
                 return found
@@ -93,6 +97,8 @@ class CudaBackend:
         def on_device(device: Device, samples: Samples) -> Predictions:
             programs = Programs(device, samples, population, pairs=self._pairs, threads=threads)
             rows, others = _split(programs.is_possible)
+            if not len(rows):
+                return by_core(population)
             found = programs.predictions(rows)
             if not len(others):
                 return found
@@ -130,7 +136,7 @@ class CudaBackend:
             constants = population.constants.copy()
             out = _blank(len(population))
             if len(rows):
-                fitted, found = _fitted(programs, population, rows, steps)
+                fitted, found = _fitted(programs, population, rows, steps, threads)
                 constants[rows] = fitted
                 _put(out, rows, found)
             if len(others):
@@ -280,7 +286,7 @@ class _CudaScorer:
 
 
 def _fitted(
-    programs: Programs, population: Population, rows: Rows, steps: FitSteps
+    programs: Programs, population: Population, rows: Rows, steps: FitSteps, threads: int
 ) -> tuple[npt.NDArray[np.float64], Errors]:
     """The constants of some rows, fitted: the core says what each needs next, and the device computes it for all."""
     chosen = population.take(rows)
@@ -292,19 +298,24 @@ def _fitted(
         iterations=steps.iterations,
         restarts=steps.restarts,
         seed=steps.seed,
+        threads=threads,
     )
+    places = rows.copy()  # of the chosen rows in `programs`
     while True:
         asked = _where(fits.needs(), _ERROR)
-        if len(asked):
-            programs.set_constants(rows[asked], fits.constants(asked))
-            found = programs.errors(rows[asked])
-            fits.take_errors(asked, found.error, found.failure, found.position)
-        asked = _where(fits.needs(), _LINEARISATION)
-        if len(asked):
-            fits.take_linearisations(asked, programs.linearisations(rows[asked]))
-        elif not fits.needs().any():
+        if not len(asked):
             constants, error, failure, position = fits.best()
             return constants, Errors(error, failure, position)
+        if len(asked) * _ENDED_SHARE < len(programs.rows):
+            # Those that have ended cost copies, and time to find the others among them.
+            programs = programs.of(chosen.take(asked))
+            places[asked] = np.arange(len(asked))
+        programs.set_constants(places[asked], fits.constants(asked))
+        found = programs.errors(places[asked])
+        fits.take_errors(asked, found.error, found.failure, found.position)
+        asked = _where(fits.needs(), _LINEARISATION)
+        if len(asked):
+            fits.take_linearisations(asked, programs.linearisations(places[asked]))
 
 
 def _where(needs: npt.NDArray[np.uint8], need: int) -> Rows:

@@ -47,6 +47,10 @@ class Compiler:
         Raises:
             OSError: if there is no such library, or it is too old to be asked what it knows.
         """
+        # NVRTC opens its second library by name alone, and that of CUDA 13 does not look beside itself: a library that
+        # is loaded already is found by its name.
+        for beside in sorted(Path(path).parent.glob("libnvrtc-builtins.so.*")) if Path(path).is_absolute() else ():
+            ctypes.CDLL(str(beside))
         library = ctypes.CDLL(path)
         major, minor, count = c_int(), c_int(), c_int()
         if not hasattr(library, "nvrtcGetCUBIN"):

@@ -33,6 +33,7 @@ _MOST_DYNAMIC_SHARED_MEMORY = 8
 _SPINS = 200
 """Questions to the driver, of about a microsecond each, before a waiting thread sleeps between them."""
 _NAP_SECONDS = 0.0005
+"""Longest sleep. A sleep is at most a sixteenth of the time waited so far, which is what it can waste."""
 
 _QUEUED = 4
 """Slices of the samples whose launches may wait in the queue: chosen by hand."""
@@ -169,10 +170,11 @@ class Device:
     def wait(self) -> None:
         """Wait for all that was launched; Python handles signals meanwhile."""
         spins = 0
+        began = time.perf_counter()
         while not self.driver.is_idle():
             spins += 1
             if spins > _SPINS:
-                time.sleep(_NAP_SECONDS)
+                time.sleep(min(_NAP_SECONDS, (time.perf_counter() - began) / 16))
 
 
 class Buffer:

@@ -24,18 +24,21 @@ Rows: TypeAlias = npt.NDArray[np.uint32]
 """Rows of a population by number."""
 
 _WARPS = 4
-"""Warps of a block of threads: chosen by hand."""
-_DEPTHS = (2, 4, 8, 16, 1 << 30)
+"""Warps of a block of threads: chosen by hand. The bounds of the kernels (device.cu) are made for it."""
+_DEPTHS = (2, 4, 8, 16)
 """Rows with stacks of up to so many values are launched together: a launch reserves the largest of its stacks."""
+_GROUP_OF_DEPTH = np.digitize(np.arange(_DEPTHS[-1] + 2), _DEPTHS, right=True)
 PAIRS = 1 << 20
 """Most pairs of a row and a block of samples in one launch, which bounds the memory and the time that it takes: chosen
 by hand."""
 _BLOCKS = 1024
 """Most blocks of samples in one launch, which stay in the device's cache while many rows pass."""
-_TAPE_STEP = 4 * BLOCK
+_TAPE_STEP = 2 * BLOCK
 """Rows whose memory for derivatives is within so many doubles of each other are launched together."""
-_LONGEST = 2047
+_LENGTH_BITS = 11
+_LONGEST = (1 << _LENGTH_BITS) - 1
 """Rows with more instructions count as equally long when they are sorted, by numbers of 16 bits."""
+_MOST_GROUPS = 1 << (16 - _LENGTH_BITS)
 _NONE = 0xFFFFFFFF
 """No block: `kNone` of program.hpp."""
 
@@ -50,6 +53,18 @@ _STOP = np.dtype([("a", "<f8"), ("b", "<f8"), ("instruction", "<u8")])
 _INSTRUCTION = np.dtype(
     [("opcode", "u1"), ("sources", "<u2"), ("flags", "u1"), ("a", "<u4"), ("b", "<u4"), ("position", "<u4")]
 )
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What the launches of one kind need to know of each row, (N,) each."""
+
+    memory: npt.NDArray[np.int64]  # doubles of shared memory of a warp
+    key: npt.NDArray[np.uint16]  # number of its group of launches, and how short it is
+
+    def fits(self, device: Device) -> npt.NDArray[np.bool_]:
+        """Whether a warp has so much memory."""
+        return self.memory * 8 <= device.shared_bytes
 
 
 @dataclass(frozen=True)
@@ -76,18 +91,26 @@ class Programs:
         instructions, self._numbers, self.rows, ordinary = _core.programs(
             population.library.vocabulary, population.tokens, population.lengths, population.constants, threads=threads
         )
-        self._numbers = self._numbers.reshape(-1)
+        self._threads = threads
         self._instructions = instructions.reshape(-1).view(_INSTRUCTION)
-        fits = _stack_memory(self.rows[:, _DEPTH], device.points) * 8 <= device.shared_bytes
-        self.is_possible: npt.NDArray[np.bool_] = ordinary.reshape(-1).view(np.bool_) & fits
+        depth = self.rows[:, _DEPTH]
+        groups = _GROUP_OF_DEPTH[np.minimum(depth, len(_GROUP_OF_DEPTH) - 1)]
+        self._evaluated = self._kind(_stack_memory(depth, device.points), groups)
+        self.is_possible: npt.NDArray[np.bool_] = ordinary.view(np.bool_) & self._evaluated.fits(device)
         """(N,): whether the device can compute the row."""
-        self.is_linearisable: npt.NDArray[np.bool_] = _tape_memory(self.rows) * 8 <= device.shared_bytes
+        memory = _tape_memory(self.rows)
+        self._linearised = self._kind(memory, np.minimum(memory // _TAPE_STEP, _MOST_GROUPS - 1))
+        self.is_linearisable: npt.NDArray[np.bool_] = self._linearised.fits(device)
         """(N,): whether its derivatives have room, too."""
         self._addresses = []
         parts: dict[str, Bytes] = {"instructions": instructions, "rows": self.rows, "numbers": self._numbers}
         for name, values in parts.items():
             self._addresses.append(device.scratch(name, values.nbytes))
             device.write(self._addresses[-1], values)
+
+    def of(self, population: Population) -> Programs:
+        """Return the programs of other rows on the same samples, which take the place of these on the device."""
+        return Programs(self._device, self._samples, population, pairs=self._pairs, threads=self._threads)
 
     def set_constants(self, rows: Rows, values: Floats) -> None:
         """Change the constants of some rows: those of one row after those of another, each in order."""
@@ -99,7 +122,7 @@ class Programs:
 
     def errors(self, rows: Rows) -> Errors:
         """Return the weighted sum of squared errors of each row, NaN where it failed, and why."""
-        launches = self._evaluations(rows, np.arange(len(rows)))
+        launches = self._evaluations(rows)
         totals = self._totals(len(rows))
         for work in self._works(len(rows), len(rows)):
             self._evaluate(work, launches)
@@ -112,7 +135,7 @@ class Programs:
     def predictions(self, rows: Rows) -> Predictions:
         """Return the values of each row at each sample, NaN throughout where it failed, and why."""
         out = np.empty((len(rows), len(self._samples)))
-        launches = self._evaluations(rows, np.arange(len(rows)))
+        launches = self._evaluations(rows)
         for work in self._works(len(rows), 0):
             width = work["value_stride"] = work["blocks"] * BLOCK
             values = self._device.scratch("values", len(rows) * width * 8)
@@ -131,8 +154,7 @@ class Programs:
         constants = self.rows[rows, _CONSTANTS].astype(np.int64)
         counts = 1 + constants * (constants + 3) // 2
         count = int(counts.sum())
-        memory = _tape_memory(self.rows[rows])
-        launches = self._sorted(rows, np.cumsum(counts) - counts, memory, np.minimum(memory // _TAPE_STEP, 31))
+        launches = self._sorted(rows, np.cumsum(counts) - counts, self._linearised)
         totals = self._totals(count)
         for work in self._works(count, count):
             self._launch_warps("symseed_linearise", work, launches)
@@ -141,21 +163,22 @@ class Programs:
 
     # --- Launches.
 
-    def _evaluations(self, rows: Rows, first_sum: npt.NDArray[np.intp]) -> _Launches:
+    def _evaluations(self, rows: Rows) -> _Launches:
         """The launches of evaluations, and room for their stops."""
         self._device.fill(self._device.scratch("failed", len(self.rows) * 4), 0xFF, len(self.rows) * 4)
-        depth = self.rows[rows, _DEPTH]
-        return self._sorted(
-            rows, first_sum, _stack_memory(depth, self._device.points), np.digitize(depth, _DEPTHS, right=True)
-        )
+        return self._sorted(rows, np.arange(len(rows)), self._evaluated)
 
-    def _sorted(
-        self, rows: Rows, first_sum: npt.NDArray[Any], memory: npt.NDArray[np.int64], group: npt.NDArray[np.int64]
-    ) -> _Launches:
+    def _kind(self, memory: npt.NDArray[np.int64], group: npt.NDArray[Any]) -> _Kind:
+        shortness = _LONGEST - np.minimum(self.rows[:, _INSTRUCTIONS], _LONGEST)
+        return _Kind(memory, (group.astype(np.uint16) << np.uint16(_LENGTH_BITS)) | shortness.astype(np.uint16))
+
+    def _sorted(self, rows: Rows, first_sum: npt.NDArray[Any], kind: _Kind) -> _Launches:
         """Rows of one group are launched together, the longest first, so that a launch does not end with one."""
-        shortness = _LONGEST - np.minimum(self.rows[rows, _INSTRUCTIONS], _LONGEST)
-        order = np.argsort((group * (_LONGEST + 1) + shortness).astype(np.uint16), kind="stable")
-        edges = [0, *(np.flatnonzero(np.diff(group[order])) + 1).tolist(), len(rows)]
+        key = kind.key[rows]
+        order = np.argsort(key, kind="stable")
+        group = key[order] >> np.uint16(_LENGTH_BITS)
+        memory = kind.memory[rows]
+        edges = [0, *(np.flatnonzero(group[1:] != group[:-1]) + 1).tolist(), len(rows)]
         groups = tuple(slice(*edge) for edge in itertools.pairwise(edges))
         block, places = packed([rows[order], first_sum[order].astype(np.uint32)])
         address = self._device.scratch("order", block.nbytes)
@@ -257,7 +280,9 @@ def _stack_memory(depth: npt.NDArray[np.uint32], points: int) -> npt.NDArray[np.
 
 def _tape_memory(rows: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
     """The same of a linearisation: `linearisation_memory`."""
-    return (1 + rows[:, _CONSTANTS].astype(np.int64)) * BLOCK + 2 * rows[:, _INSTRUCTIONS].astype(np.int64) * WARP
+    constants = rows[:, _CONSTANTS].astype(np.int64)
+    tapes = 1 + constants + 2 * rows[:, _INSTRUCTIONS].astype(np.int64)
+    return tapes * WARP + (1 + constants * (constants + 3) // 2) * GROUP
 
 
 def _as_array(work: dict[str, int]) -> npt.NDArray[np.uint64]:

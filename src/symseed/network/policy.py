@@ -132,7 +132,7 @@ class NetworkSettings:
 
     @property
     def available(self) -> Network | None:
-        """The network, if there is one: none ships until one has been trained."""
+        """The network: the one that ships where none is given; None only in an installation without its file."""
         return self.network or Network.shipped()
 
     def build_for(self, space: SearchSpace, dataset: Dataset, *, seed: int) -> NetworkPolicy:
@@ -144,8 +144,8 @@ class NetworkSettings:
         network = self.available
         if network is None:
             raise SettingsError(
-                "This method needs a network, and none ships with symseed yet. Give the file of one as `network`, or "
-                "use another method."
+                "This method needs a network, and this installation lacks the file of its own. Give the file of one as "
+                "`network`, or use another method."
             )
         return NetworkPolicy(space, Reading(network, dataset, seed=seed), self, seed=seed)
 

@@ -21,6 +21,9 @@ _SWAPPED = frozenset({"add", "mul", "min", "max", "hypot"})
 _CHAINED = frozenset({"add", "mul"})
 """Those among them that may be nested in any way."""
 
+_EVEN = frozenset({"square", "abs", "cos", "cosh"})
+"""Operators for which a - b may as well be b - a."""
+
 _Node: TypeAlias = tuple[str, tuple[Any, ...]]
 """A token, and the nodes below it."""
 
@@ -65,7 +68,10 @@ def guesses(population: Population, likely: Floats, most: int = MOST) -> tuple[G
 
 
 def _form(library: Library, ids: tuple[int, ...]) -> _Node:
-    """What all writings of a form have in common: the order and nesting of sums and products make no difference."""
+    """What all writings of a form have in common.
+
+    The order and nesting of sums and products make no difference, nor which of two is subtracted in (a - b)^2.
+    """
     place = 0
 
     def part() -> _Node:
@@ -78,6 +84,8 @@ def _form(library: Library, ids: tuple[int, ...]) -> _Node:
         if token.name in _CHAINED:
             chains: list[tuple[_Node, ...]] = [child[1] if child[0] == token.name else (child,) for child in children]
             children = [child for chain in chains for child in chain]
+        if token.name in _EVEN and children[0][0] == "sub":
+            children = [("sub", tuple(sorted(children[0][1], key=repr)))]
         if token.name in _SWAPPED:
             children.sort(key=repr)
         return token.name, tuple(children)

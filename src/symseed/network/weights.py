@@ -27,7 +27,7 @@ from symseed.language.tokens import OPERATORS, Token, TokenKind
 _MOST_BYTES = 2**28
 """Largest file that is read: far above the usual size, chosen by hand."""
 SHIPPED = "network.safetensors"
-"""The file in this folder that ships, once there is one."""
+"""The file in this folder that ships; `neural/` in the repository made it."""
 _SHAPE, _TOKENS, _TRAINING = "shape", "tokens", "training"
 """Names of the arrays that are no parameters: numbers, and two texts as bytes."""
 
@@ -107,7 +107,7 @@ class Network:
 
     @staticmethod
     def shipped() -> Network | None:
-        """Return the network that ships with symseed; None: none does."""
+        """Return the network that ships with symseed; None if its file is missing."""
         return _shipped()
 
     @functools.cached_property

@@ -87,6 +87,8 @@ def _equation(row: Mapping[str, str], library: Library) -> Equation:
     text = row.get("Shown") or to_text(expression)  # files of earlier versions have no such column
     from_text(text, library)
     further = {own: float(row[name]) for name, own in _FURTHER.items() if row.get(name)}
+    if not 0.0 <= further.get("weight", 0.0) <= 1.0:
+        raise ValueError(f"`Weight` must be from 0 to 1, but it is {further['weight']}")
     return replace(Equation(formula, loss=float(row["Loss"]), score=float(row["Score"]), text=text), **further)  # type: ignore[arg-type]
 
 

@@ -93,7 +93,8 @@ def _check(values: Fields) -> None:
         raise ValueError("`known` must be a list of formulas for each target")
     if not _are_lists(units) or [len(part) for part in units] not in ([], [columns, targets]):
         raise ValueError("`units` must have a unit for each column and each target")
-    for pair in data.values.get("categories", []):
+    categories = data.values.get("categories", [])
+    for pair in categories if isinstance(categories, list) else [categories]:
         is_pair = isinstance(pair, list) and len(pair) == 2
         if not is_pair or not isinstance(pair[0], str) or not _are_lists([pair[1]]):
             raise ValueError("`categories` must have a column and its values, each a text")

@@ -270,7 +270,7 @@ class Plan:
         if settings.lacks_network:
             raise SettingsError(
                 f"`{self.method.name}` needs a network, and "
-                + ("`network` is None" if given is None else "none ships with symseed yet")
+                + ("`network` is None" if given is None else "the installation lacks the file of its own")
                 + ". Give the file of one as `network`, or use another method."
             )
         return replace(self, settings=settings)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -88,17 +87,22 @@ def _whole_cost(size: Floats) -> Floats:
     return np.asarray(arithmetic.log(1.0 + size) + arithmetic.log(1.0 + size / _PLAIN))
 
 
-def candidates(value: float, reach: float) -> Iterator[tuple[float, float]]:
-    """Give the simple numbers that are at most `reach` away from a value, nearest of each kind, with their costs."""
-    numerator = _numerators(np.asarray(value))
+def candidates(value: float, reach: float) -> list[tuple[float, float]]:
+    """Return the simple numbers that are at most `reach` away from a value, nearest of each kind, with their costs."""
+    return near(np.array([value]), np.array([reach]))[0]
+
+
+def near(values: Floats, reach: Floats) -> list[list[tuple[float, float]]]:
+    """Return the `candidates` of each value."""
+    numerator = _numerators(values[:, None])
     numbers = _numbers(numerator)
-    is_near = np.abs(numbers - value) <= reach
-    if not is_near.any():  # the common case for fitted constants
-        return
-    for kind in np.flatnonzero(is_near).tolist():
-        price = _cost_of(kind, float(numerator[kind]))
+    is_near = np.abs(numbers - values[:, None]) <= reach[:, None]
+    out: list[list[tuple[float, float]]] = [[] for _ in values]
+    for place, kind in zip(*(index.tolist() for index in np.nonzero(is_near)), strict=True):
+        price = _cost_of(kind, float(numerator[place, kind]))
         if price < math.inf:
-            yield float(numbers[kind]), price
+            out[place].append((float(numbers[place, kind]), price))
+    return out
 
 
 @functools.lru_cache(_MOST_KEPT)
