@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from networks import LIBRARY, SMALL, random_network
 
-from symseed import Budget, Dataset, RegressionTask, SearchSettings, SearchSpace, SettingsError, search
+from symseed import Budget, Dataset, Library, RegressionTask, SearchSettings, SearchSpace, SettingsError, search
 from symseed.network import NetworkPolicy, NetworkSettings, Reading
-from symseed.network.policy import readable
+from symseed.network.policy import Seeding, readable
 from symseed.search import Lesson
 from symseed.search.policy import StatefulPolicy
 
@@ -38,6 +38,15 @@ def test_the_network_gives_its_share_of_some_rounds_and_the_lstm_the_rest() -> N
         assert drawn(one, step)[: len(own)] == list(map(str, own))
         assert len(drawn(one, step)) == 40
     assert drawn(one, 3)[10:] != lstm[3][10:]  # the LSTM gives as many as are left
+
+
+def test_a_search_with_an_operator_that_it_does_not_know_gets_no_samples_of_it() -> None:
+    reading = policy().reading
+    wider = SearchSpace(Library.of(["add", "mul", "sin", "tanh", "const"], 3), 4, 20)
+    for space, takes_part in ((SPACE, True), (wider, False)):
+        one = Seeding(reading, NetworkSettings()).build(space, seed=7)
+        is_of_the_lstm = drawn(one, 0) == list(map(str, one.learner.sample(40, seed=1, step=0)))
+        assert is_of_the_lstm is not takes_part
 
 
 def test_formulas_are_written_with_a_scale_where_constants_allow_it() -> None:

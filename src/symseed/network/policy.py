@@ -158,8 +158,15 @@ class Seeding:
     settings: NetworkSettings
 
     def build(self, space: SearchSpace, *, seed: int) -> NetworkPolicy:
-        """Return a policy."""
-        return NetworkPolicy(space, self.reading, self.settings, seed=seed)
+        """Return a policy.
+
+        If the space has an operator that the network does not know, the network gives no samples: its formulas lack the
+        operator that a user has asked for, and would fill the populations.
+        """
+        knows_all = self.reading.network.knows(space.library)
+        return NetworkPolicy(
+            space, self.reading, self.settings if knows_all else replace(self.settings, rounds=0), seed=seed
+        )
 
 
 class NetworkPolicy:

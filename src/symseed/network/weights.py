@@ -157,6 +157,10 @@ class Network:
         arrays[_TRAINING] = _bytes(self.training)
         files.replace(Path(path), save(arrays))
 
+    def knows(self, library: Library) -> bool:
+        """Return whether it knows all operators of a library."""
+        return all(token.name in self.tokens for token in library.tokens if token.kind is TokenKind.OPERATOR)
+
     def spoken(self, library: Library, columns: Sequence[int]) -> npt.NDArray[np.int32]:
         """Return what the network gives for each token of a library, (T,): a symbol, a column that it reads, or -1.
 
