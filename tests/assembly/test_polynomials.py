@@ -359,37 +359,3 @@ def test_many_variables_have_few_monomials_and_they_are_soon_listed(monkeypatch:
     monkeypatch.setattr(itertools, "product", counted)
     assert len(blocks.monomials(10, 2)) == 66
     assert made < 1000
-
-
-@pytest.mark.parametrize("noise", [1e-6, 1e-3])
-def test_a_noisy_rational_function_keeps_the_terms_that_the_data_carry(noise: float) -> None:
-    """x^4 / (1 + x^4), in which a solution without noise has all ten coefficients."""
-    rng = np.random.default_rng(0)
-    x, ones = rng.uniform(-4.0, 4.0, 200), np.ones(200)
-    y = x**4 / (1.0 + x**4) + noise * rng.normal(size=200)
-    dense = blocks.rational(x[:, None], y, ones, 4, 4)
-    assert dense is not None
-    assert len(dense[0].exponents) + len(dense[1].exponents) == 10
-    sparse = blocks.sparse_rational(writer(1), x[:, None], y, ones, *dense[:2])
-    assert sparse is not None
-    assert sparse[0].exponents == ((4,),)
-    assert sparse[1].exponents == ((0,), (4,))
-    assert sparse[2] < 1.3 * 200 * noise**2
-
-
-def test_a_rational_function_of_two_variables_loses_terms_too() -> None:
-    rng = np.random.default_rng(1)
-    X = rng.uniform(0.5, 2.0, (200, 2))
-    y = (1.0 + X[:, 0] * X[:, 1]) / (2.0 * X[:, 0] + X[:, 1]) + 1e-4 * rng.normal(size=200)
-    dense = blocks.rational(X, y, np.ones(200), 2, 1)
-    assert dense is not None
-    sparse = blocks.sparse_rational(writer(2), X, y, np.ones(200), *dense[:2])
-    assert sparse is not None
-    assert set(sparse[0].exponents) == {(0, 0), (1, 1)}
-    assert set(sparse[1].exponents) == {(1, 0), (0, 1)}
-
-
-def test_a_pole_among_the_samples_has_no_sparse_quotient() -> None:
-    x = np.linspace(-1.0, 1.0, 21)
-    pole = Polynomial(((1,),), (1.0,))
-    assert blocks.sparse_rational(writer(1), x[:, None], x, np.ones(21), pole, pole) is None

@@ -363,49 +363,7 @@ def rational(
     )
 
 
-def sparse_rational(
-    writer: Writer,
-    X: Floats,
-    desired: Floats,
-    weight: Floats,
-    above: Polynomial,
-    below: Polynomial,
-) -> tuple[Polynomial, Polynomial, float] | None:
-    """Drop or round coefficients of P / Q while the description gets shorter, as `polynomial` does.
-
-    P - desired (Q - u) = desired u is linear in all coefficients but that of u, the largest term of Q. An error of P is
-    one of P / Q, times Q: the weights make up for that. Returns P, Q and the weighted squared error.
-    """
-    upper, lower = design(X, above.exponents), design(X, below.exponents)
-    value = arithmetic.product(lower, np.array(below.coefficients))
-    sizes = arithmetic.norms(lower * np.array(below.coefficients), axis=0)
-    unit = int(np.argmax(sizes))
-    rest = [i for i in range(len(below.exponents)) if i != unit]
-    with np.errstate(all="ignore"):
-        root = np.sqrt(weight / weight.mean()) * (abs(below.coefficients[unit]) / np.abs(value))
-        matrix = root[:, None] * np.concatenate([upper, -desired[:, None] * lower[:, rest]], axis=1)
-        goal = root * desired * lower[:, unit]
-    if not (np.abs(matrix).max(initial=0.0) < LARGEST_VALUE and np.abs(goal).max() < LARGEST_VALUE):
-        return None
-    scale = arithmetic.norms(matrix, axis=0)
-    if (scale == 0.0).any():
-        return None
-    terms = [*above.exponents, *(below.exponents[i] for i in rest)]
-    reduction = _Reduction(matrix / scale, goal, scale, np.array([token_cost(writer, powers) for powers in terms]))
-    reduction.run(is_plain_first=False)
-    if not math.isfinite(reduction.length):
-        return None
-    over, under = np.split(reduction.coefficients, [len(above.exponents)])
-    under = np.insert(under, unit, 1.0)
-    with np.errstate(all="ignore"):
-        value = arithmetic.product(upper, over) / arithmetic.product(lower, under)
-        error = float(np.sum(weight * (value - desired) ** 2))
-    if not math.isfinite(error):
-        return None
-    return _polynomial_of(above.exponents, over), _polynomial_of(below.exponents, under), error
-
-
-def _polynomial_of(exponents: Sequence[Exponents], coefficients: Floats) -> Polynomial:
+def _polynomial_of(exponents: list[Exponents], coefficients: Floats) -> Polynomial:
     kept = [i for i, value in enumerate(coefficients) if value != 0.0]
     return Polynomial(tuple(exponents[i] for i in kept), tuple(float(coefficients[i]) for i in kept))
 

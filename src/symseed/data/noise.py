@@ -22,9 +22,9 @@ from symseed.arrays import Floats
 from symseed.data.dataset import Dataset
 from symseed.data.growth import Growth, deviations, never_exact
 from symseed.data.losses import Loss, student
-from symseed.data.smooth import Curve, Smoother
+from symseed.data.smooth import MOST_INDUCING, Curve, Smoother
 
-_MOST_SAMPLES = 200
+_MOST_SAMPLES = 300
 """Most samples that choose the noise, spread over the data: chosen by hand, a bound on time."""
 _FEWEST_SAMPLES = 5
 """Fewest samples that can show how the noise grows: chosen by hand."""
@@ -215,7 +215,7 @@ class _View:
             if self.is_log:
                 shape = shape / (size * size)
             shape = np.maximum(shape, _LEAST * _LEAST * shape.max())
-        return self.smoother.curve(self.goal, shape / self.weights, before)
+        return self.smoother.curve(self.goal, shape / self.weights)
 
     def evidence(self, curve: Curve) -> float:
         return curve.evidence + self.jacobian
@@ -276,7 +276,7 @@ class Pilot:
         return np.concatenate([self._deviations(X[begin : begin + _AT_ONCE]) for begin in range(0, len(X), _AT_ONCE)])
 
     def _deviations(self, X: Floats) -> Floats:
-        value, variance = self.view.sizes(*self.view.smoother.at(X, self.curve))
+        value, variance = self.view.sizes(*self.curve.at(self.view.smoother.features(X, self.curve)))
         return self.noise.deviations(self.unit * value, self.unit * self.unit * variance)
 
 
@@ -289,7 +289,7 @@ def pilot(dataset: Dataset, kind: NoiseKind | None = None) -> Pilot | None:
     few = _few(dataset)
     if few.deviation == 0.0 or (kind is None and len(few) < _FEWEST_SAMPLES):
         return None
-    found = list(_pilots(few))
+    found = list(_pilots(few, MOST_INDUCING))
     if kind is not None:
         best = max((one for one in found if one.noise.kind is kind), key=_evidence)
         return max((best, *best.refined()), key=_evidence)
@@ -308,7 +308,7 @@ def pilot(dataset: Dataset, kind: NoiseKind | None = None) -> Pilot | None:
 
 def additive_evidence(dataset: Dataset) -> float:
     """Return the logarithm of the marginal likelihood of the data with additive noise, less a constant."""
-    found = _pilots(_few(dataset))
+    found = _pilots(_few(dataset), MOST_INDUCING)
     return max(one.evidence for one in found if one.noise.kind is NoiseKind.ADDITIVE)
 
 
@@ -321,11 +321,10 @@ def robust_size(dataset: Dataset) -> float:
     """Return the standard deviation of additive noise, without its outliers: the scale of Student's t."""
     few = _few(dataset)
     unit = float(np.abs(few.y).max()) or 1.0
-    view = _view(_smoother(few), few.y / unit, few, is_log=False)
-    shape, size, curve = 1.0 / view.weights, 0.0, None
+    view = _view(_smoother(few, MOST_INDUCING), few.y / unit, few, is_log=False)
+    shape, size = 1.0 / view.weights, 0.0
     for _ in range(_ROBUST_STEPS):
-        curve = view.smoother.curve(view.goal, shape, curve)
-        rest = view.goal - curve.value
+        rest = view.goal - view.smoother.curve(view.goal, shape).value
         size = max(_MEDIAN * float(np.median(np.abs(rest))), _LEAST)
         shape = (_FREEDOM + (rest / size) ** 2) / (_FREEDOM + 1.0) / view.weights
     return size * view.width * unit
@@ -343,7 +342,7 @@ class Drawn:
 
     def values(self, X: Floats) -> Floats:
         """Return the curve at some points, (M,)."""
-        value, _ = self.view.sizes(*self.view.smoother.at(X, self.curve))
+        value, _ = self.view.sizes(*self.curve.at(self.view.smoother.features(X, self.curve)))
         return self.unit * value
 
 
@@ -355,7 +354,7 @@ def curve_of(dataset: Dataset, variances: Floats | None = None) -> Drawn:
     order = order[_spread(len(order))]
     few = dataset.take(order)
     unit = float(np.abs(few.y).max()) or 1.0
-    view = _view(_smoother(few), few.y / unit, few, is_log=False)
+    view = _view(_smoother(few, MOST_INDUCING), few.y / unit, few, is_log=False)
     shape = np.ones(len(few)) if variances is None else variances[order]
     curve = view.smoother.curve(view.goal, shape / view.weights)
     return Drawn(view.evidence(curve), view, curve, unit)
@@ -370,8 +369,8 @@ def _spread(count: int) -> npt.NDArray[np.intp]:
     return np.arange(count) if count <= _MOST_SAMPLES else np.arange(_MOST_SAMPLES) * count // _MOST_SAMPLES
 
 
-def _smoother(few: Dataset) -> Smoother:
-    return Smoother(few.X, list(range(few.X.shape[1])[:_MOST_COLUMNS]))
+def _smoother(few: Dataset, inducing: int) -> Smoother:
+    return Smoother(few.X, list(range(few.X.shape[1])[:_MOST_COLUMNS]), inducing=inducing)
 
 
 def _evidence(one: Pilot) -> float:
@@ -383,17 +382,17 @@ def _is_settled(few: Dataset, best: Pilot) -> bool:
     half = few.take(np.arange(0, len(few), 2))
     if len(half) < _FEWEST_SAMPLES or half.deviation == 0.0:
         return True
-    same = [one for one in _pilots(half) if one.noise.kind is best.noise.kind]
+    same = [one for one in _pilots(half, MOST_INDUCING // 2) if one.noise.kind is best.noise.kind]
     least = max(same, key=_evidence)
     growth = max(least.noise.share / best.noise.share, 0.0)
     chance = 1.0 / math.sqrt(len(half))
     return growth < _GROWTH + 2.0 * chance
 
 
-def _pilots(few: Dataset) -> Iterator[Pilot]:
+def _pilots(few: Dataset, inducing: int) -> Iterator[Pilot]:
     """Draw the curves of all noise models through y, and through its logarithm if y has one sign."""
     unit = float(np.abs(few.y).max())
-    smoother = _smoother(few)
+    smoother = _smoother(few, inducing)
     y = few.y / unit
     views = [_view(smoother, y, few, is_log=False)]
     if few.has_one_sign and y.all():  # the smallest values may be 0 as shares of the largest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from symseed.structure.process import Posterior, Process
 from symseed.structure.reduction import Column, Kind, Reduction, Step, Values
 from symseed.structure.search import Candidate, Structure, StructureSettings, find
 from symseed.structure.words import Finding, findings
@@ -11,6 +12,8 @@ __all__ = [
     "Column",
     "Finding",
     "Kind",
+    "Posterior",
+    "Process",
     "Reduction",
     "Step",
     "Structure",

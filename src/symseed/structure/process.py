@@ -16,98 +16,22 @@ import numpy as np
 from symseed import _core, arithmetic
 from symseed.arrays import Floats
 from symseed.errors import DataError
+from symseed.search.budget import IsLate, never
 
-_FIRST_SCALES = (0.5, 2.0)
-"""First length scales, in standard deviations of a column, the same for all columns: chosen by hand."""
+_FIRST_SCALE = 2.0
+"""First length scale, in standard deviations of a column: chosen by hand."""
 _FIRST_RATIOS = (1e-2, 1e-5)
-"""First ratios of the noise's variance to that of the process: chosen by hand."""
+"""First ratios of the noise's variance to that of the process; the better one is fitted. Chosen by hand."""
 _SCALES = (0.05, 100.0)
 """Smallest and largest length scale: beyond the largest, a column of size 1 has no effect. Chosen by hand."""
 _RATIOS = (1e-8, 1e2)
 """Smallest and largest noise ratio: below the smallest, the covariance is singular to rounding."""
-_LEAST_NOISE = 1e-6
-"""Smallest noise factor of a row, as a share of the mean: chosen by hand."""
 _LONGEST_STEP = 1.5
 """Largest change of the logarithm of a hyperparameter in a step: chosen by hand."""
 _CONVERGED = 0.02
 """Nats that a step must gain for another to follow: chosen by hand."""
 _HALVINGS = 4
 """Most halvings of a step that does not gain: chosen by hand."""
-
-
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """How columns are measured in a process: each has mean 0 and size 1 on the samples that the metric is made from.
-
-    A column of one sign is replaced by its logarithm if that is less skewed. A function of a column is a function of
-    its logarithm, so this changes the metric of the process only.
-    """
-
-    are_logs: tuple[bool, ...]
-    middles: tuple[float, ...]
-    widths: tuple[float, ...]
-    """0 for a column that does not change."""
-
-    @classmethod
-    def of(cls, columns: Floats) -> Metric:
-        """Return the metric of some samples, (V, M)."""
-        found = [_scale(column) for column in columns]
-        return cls(tuple(one[0] for one in found), tuple(one[1] for one in found), tuple(one[2] for one in found))
-
-    def scaled(self, columns: Floats) -> Floats:
-        """Return columns in this metric, (V, Q); what has no logarithm is infinite or NaN."""
-        out = np.empty_like(columns)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            for place, column in enumerate(columns):
-                values = arithmetic.log(np.abs(column)) if self.are_logs[place] else column
-                out[place] = (values - self.middles[place]) / (self.widths[place] or 1.0)
-        return out
-
-
-def standard(columns: Floats) -> Floats:
-    """Return columns in their own metric, (V, M)."""
-    return Metric.of(columns).scaled(columns)
-
-
-def _scale(column: Floats) -> tuple[bool, float, float]:
-    middle, width = spread(column)
-    if width > 0.0 and ((column > 0.0).all() or (column < 0.0).all()):
-        logs = arithmetic.log(np.abs(column))
-        log_middle, log_width = spread(logs)
-        if log_width > 0.0 and _skewness(logs, log_middle, log_width) < _skewness(column, middle, width):
-            return True, log_middle, log_width
-    return False, middle, width
-
-
-def _skewness(values: Floats, middle: float, width: float) -> float:
-    scaled = (values - middle) / width
-    return abs(float(np.mean(scaled * scaled * scaled)))
-
-
-def spread(values: Floats) -> tuple[float, float]:
-    """Return the mean and the standard deviation of values, which may be near the ends of float64."""
-    if values.min() == values.max():
-        return float(values[0]), 0.0
-    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        middle = float(values.mean())
-        centred = values - middle
-        width = float(np.sqrt(np.mean(centred * centred)))
-    if 0.0 < width < math.inf:
-        return middle, width
-    unit = float(np.abs(values).max())
-    middle, width = spread(values / unit)
-    return unit * middle, unit * width
-
-
-def factors_of(slope: Floats, weights: Floats) -> Floats:
-    """Return noise factors: one over the weight of a sample, times the square of the slope of its target.
-
-    Args:
-        slope: derivative of the target by the value whose noise is known, (M,), in absolute value.
-    """
-    share = slope / slope.max()
-    factors = share * share / np.maximum(weights / weights.max(), _LEAST_NOISE)
-    return np.asarray(np.maximum(factors / factors.mean(), _LEAST_NOISE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,15 +69,10 @@ class Process:
         _, _, mean, variance, _ = self._prediction(self.inputs[:, :0])
         return Posterior(mean, np.sqrt(variance))
 
-    def smoothed(self) -> tuple[Posterior, float]:
-        """Return what the process without noise is at its rows, and the variance of the noise of a row of factor 1.
-
-        Both follow from what the other rows say of each row, without further points.
-        """
-        _, _, mean, variance, noise = self._prediction(self.inputs[:, :0])
-        share = noise * self.noise / variance
-        value = self.goal - share * (self.goal - mean)
-        return Posterior(value, np.sqrt(noise * self.noise * np.maximum(1.0 - share, 0.0))), noise
+    @property
+    def noise_deviation(self) -> float:
+        """Standard deviation of the noise of a row whose factor is 1."""
+        return math.sqrt(self._prediction(self.inputs[:, :0])[4])
 
     def _prediction(self, points: Floats) -> tuple[Floats, Floats, Floats, Floats, float]:
         return _core.process_prediction(
@@ -174,7 +93,7 @@ def fitted(
     *,
     begin: tuple[Floats, float] | None = None,
     evaluations: int = 40,
-    is_late: Callable[[], bool] | None = None,
+    is_late: IsLate = never,
 ) -> Process:
     """Fit the hyperparameters.
 
@@ -182,7 +101,7 @@ def fitted(
         inputs: columns, (V, M), of size about 1.
         goal: target, (M,).
         noise: factors of the variance of the noise, (M,), positive; 1 for each row if left out.
-        begin: length scales and noise ratio to begin with; None: those of a few starts that explain the goal best.
+        begin: length scales and noise ratio to begin with.
         evaluations: most evaluations of the likelihood and its gradient, each of the order of M^3 operations.
 
     Raises:
@@ -202,8 +121,11 @@ def fitted(
         value, slope = _core.process_evidence(inputs, goal, factors, values[:-1].copy(), float(values[-1]))
         return (value, slope) if math.isfinite(value) and np.isfinite(slope).all() else (-math.inf, slope)
 
-    starts = [(np.full(count, scale), ratio) for scale in _FIRST_SCALES for ratio in _FIRST_RATIOS]
-    first, ratio = begin or max(starts, key=lambda start: scored(inputs, goal, factors, *start))
+    if begin is None:
+        first = np.full(count, _FIRST_SCALE)
+        ratio = max(_FIRST_RATIOS, key=lambda ratio: scored(inputs, goal, factors, first, ratio))
+    else:
+        first, ratio = begin
     lowest = arithmetic.log(np.array([*[_SCALES[0]] * count, _RATIOS[0]]))
     highest = arithmetic.log(np.array([*[_SCALES[1]] * count, _RATIOS[1]]))
     start = np.clip(arithmetic.log(np.append(first, ratio)), lowest, highest)
@@ -217,14 +139,14 @@ def _highest(
     place: Floats,
     bounds: tuple[Floats, Floats],
     evaluations: int,
-    is_late: Callable[[], bool] | None,
+    is_late: IsLate,
 ) -> tuple[Floats, float]:
     """Climb by BFGS within bounds (Nocedal & Wright 2006, chapter 6), as long as steps gain."""
     value, slope = function(place)
     done = 1
     curvature = np.eye(len(place))
     is_first = True
-    while math.isfinite(value) and done < evaluations and not (is_late and is_late()):
+    while math.isfinite(value) and done < evaluations and not is_late():
         is_free = ~(((place <= bounds[0]) & (slope < 0.0)) | ((place >= bounds[1]) & (slope > 0.0)))
         pull = np.where(is_free, slope, 0.0)
         step = np.where(is_free, arithmetic.product(curvature, pull), 0.0)
