@@ -238,7 +238,7 @@ def _pinned(device: Device, size: int) -> npt.NDArray[np.uint8]:
     assert owner.address is not None
     raw = (ctypes.c_uint8 * size).from_address(owner.address)
     raw.owner = owner  # type: ignore[attr-defined] # it lives as long as any array on this memory
-    return np.frombuffer(raw, dtype=np.uint8)
+    return np.frombuffer(memoryview(raw), dtype=np.uint8)
 
 
 @functools.cache
