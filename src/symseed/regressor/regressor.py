@@ -144,8 +144,8 @@ class SymbolicRegressor(Sureness, RegressorMixin, BaseEstimator):  # type: ignor
             fitted constant, and const[species] one for each value of the column species; numbers, columns and operators
             stand for themselves. None: formulas of any structure.
         network: the file of a network that was trained on many formulas: it reads the data and seeds the searches of
-            `default` and `nggp-pretrained` with likely forms. "auto": the one that ships with symseed.
-            None: no network.
+            `default` and `nggp-pretrained` with likely forms. "auto": the one that ships with symseed; None: no
+            network.
         callback: a function that is called with a `Progress` once there are first formulas, and after every turn. If it
             returns something true, the search for this target ends. An exception in it ends the fit, with the best
             formulas so far.
