@@ -2,13 +2,15 @@
 
     python neural/train.py --seconds 1500 --out build/neural             # at once
     python neural/train.py --seconds 1500 --stop-after 540 --out build/neural    # in parts; again to continue
+    python neural/train.py --seconds 2400 --begin-with network.safetensors       # on from weights and neural/log.jsonl
     python neural/train.py --seconds 20 --device cpu --numbers 4096 --width 32 --heads 2   # a trial without a GPU
 
 It needs PyTorch, NumPy, safetensors and a C++ compiler, and nothing else of symseed than this folder.
 
 Weights are bfloat16 with float32 copies that AdamW (Loshchilov & Hutter 2019) changes; the averages of these over the
 steps are the result. The log is a line of JSON every hundred steps. A checkpoint, which is written every few minutes
-too, has the copies, the averages and AdamW's moments with 16 bits each, in files of their own.
+too, has the copies, the averages and AdamW's moments with 16 bits each, in files of their own. Weights that ship have
+no moments: a training that goes on from them takes its progress from `neural/log.jsonl`, and its rate rises anew.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import shutil
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -42,7 +45,7 @@ FINE = 4096.0
 """Factor by which AdamW's moments are stored: those of 1e-8 would be 0 with 16 bits, and those of size 1 still fit."""
 KEPT = 150.0
 """Seconds between two checkpoints."""
-PROGRESS = "progress.json"
+PROGRESS, LOG = "progress.json", "log.jsonl"
 
 
 @dataclass
@@ -53,6 +56,8 @@ class Progress:
     batches: int = 0
     tables: int = 0
     seconds: float = 0.0
+    begun: int = 0
+    """The steps before AdamW had its first moments: those of the training that this one goes on from."""
 
 
 class Trainer:
@@ -88,7 +93,7 @@ class Trainer:
         norm = torch.nn.utils.clip_grad_norm_(self.copies, 1.0)
         self.optimiser.param_groups[0]["lr"] = rate
         self.optimiser.step()
-        slow = min(AVERAGE, 1.0 - 10.0 / (self.progress.steps + 20))
+        slow = min(AVERAGE, 1.0 - 10.0 / (self.progress.steps - self.progress.begun + 20))
         with torch.no_grad():
             torch._foreach_copy_(self.weights, self.copies)
             torch._foreach_lerp_(self.averages, self.copies, 1.0 - slow)
@@ -136,6 +141,18 @@ class Trainer:
         for part, whole in [*written, (path, folder / PROGRESS)]:
             part.replace(whole)
 
+    def begin_with(self, weights: Path, log: Path) -> None:
+        """Go on from weights that `export.py` wrote, and from the end of their log."""
+        last = json.loads(log.read_text(encoding="utf-8").splitlines()[-1])
+        counts = {name: last[name] for name in ("steps", "batches", "tables", "seconds")}
+        self.progress = Progress(**counts, begun=last["steps"])
+        found = load_file(weights, device=self.device)
+        for name, copy, average in zip(self.names, self.copies, self.averages, strict=True):
+            copy.copy_(found[name])
+            average.copy_(found[name])
+        with torch.no_grad():
+            torch._foreach_copy_(self.weights, self.copies)
+
     def load(self, folder: Path) -> None:
         """Continue from a checkpoint."""
         found = json.loads((folder / PROGRESS).read_text(encoding="utf-8"))
@@ -148,7 +165,7 @@ class Trainer:
             self.copies[index].copy_(parts["copies"][name])
             self.averages[index].copy_(parts["averages"][name])
             self.optimiser.state[self.copies[index]] = {
-                "step": torch.tensor(float(self.progress.steps), device=self.device),
+                "step": torch.tensor(float(self.progress.steps - self.progress.begun), device=self.device),
                 "exp_avg": parts["first"][name].float() / FINE,
                 "exp_avg_sq": (parts["second"][name].float() / FINE).square(),
             }
@@ -160,7 +177,7 @@ def rate(progress: Progress, seconds: float) -> float:
     """Return the learning rate: it rises, stays, and falls in a line to the end of the planned time."""
     share = progress.seconds / seconds
     falling = 1.0 if share < FALL else max(FLOOR, 1.0 - (share - FALL) / (1.0 - FALL))
-    return PEAK * min(1.0, (progress.steps + 1) / WARM) * falling
+    return PEAK * min(1.0, (progress.steps - progress.begun + 1) / WARM) * falling
 
 
 def train(trainer: Trainer, corpus: Corpus, asked: argparse.Namespace) -> None:
@@ -172,7 +189,7 @@ def train(trainer: Trainer, corpus: Corpus, asked: argparse.Namespace) -> None:
     ]
     stream = Stream(corpus, asked.seed, numbers=asked.numbers, threads=asked.threads, begin=progress.batches)
     before, began, losses, kept = progress.seconds, time.monotonic(), [], 0.0
-    with (asked.out / "log.jsonl").open("a", encoding="utf-8") as log:
+    with (asked.out / LOG).open("a", encoding="utf-8") as log:
 
         def write(**more: Any) -> None:
             line = json.dumps({**asdict(progress), "seconds": round(progress.seconds, 1), **more})
@@ -205,6 +222,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1500.0, help="the time that is planned in all")
     parser.add_argument("--stop-after", type=float, default=math.inf, help="seconds of this part of it")
     parser.add_argument("--out", type=Path, default=Path("build/neural"))
+    parser.add_argument("--begin-with", type=Path, help="weights of `export.py`, with their log in this folder")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--threads", type=int, default=14, help="that draw formulas")
@@ -223,6 +241,10 @@ def main() -> None:
     trainer = Trainer(Shape(**shape, longest=LONGEST, symbols=len(SYMBOLS)), asked.device, asked.seed)
     if (asked.out / PROGRESS).exists():
         trainer.load(asked.out)
+    elif asked.begin_with is not None:
+        own = Path(__file__).with_name(LOG)
+        trainer.begin_with(asked.begin_with, own)
+        shutil.copyfile(own, asked.out / LOG)
     train(trainer, Corpus.build(asked.out), asked)
 
 
