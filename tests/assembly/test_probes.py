@@ -48,6 +48,15 @@ def test_relevance_takes_any_number_of_samples() -> None:
     assert probes.relevance(Dataset.of(uniform(0, 30, 1), np.full(30, 2.0))).shape == (1,)
 
 
+def test_a_column_is_as_relevant_beside_any_number_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.round(uniform(1, 50, 30), 1)
+    y = X[:, 4] ** 2
+    alone = [probes.relevance(Dataset.of(X[:, [column]], y))[0] for column in range(30)]
+    assert probes.relevance(Dataset.of(X, y)).tolist() == alone
+    monkeypatch.setattr(probes, "_AT_ONCE", 200)
+    assert probes.relevance(Dataset.of(X, y)).tolist() == alone
+
+
 def test_equal_values_do_not_make_the_order_of_the_rows_count() -> None:
     X = uniform(0, 1_000, 3)
     X = X[X[:, 0].argsort()]

@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from symseed import SettingsError, SymbolicRegressor
+from symseed import Dataset, SettingsError, SymbolicRegressor
 from symseed.cli.main import commands
 from symseed.language.tokens import TokenKind
+from symseed.regressor.prepare import distinct
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.uniform(1.0, 3.0, (400, 8)), columns=list("abcdefgh"))
@@ -92,3 +93,17 @@ def test_the_command_line_says_which_columns_were_chosen(tmp_path: Path) -> None
     done = CliRunner().invoke(commands, [*typed, "--set", "select_k_features=2", "--json"])
     assert json.loads(done.stdout)["targets"][0]["columns"] == ["c", "f"]
     assert "The search used" not in CliRunner().invoke(commands, typed).stdout
+
+
+@pytest.mark.parametrize("deciding", [0, 9])
+def test_samples_are_in_one_order_whichever_columns_tell_them_apart(deciding: int) -> None:
+    """The first columns decide where they can, and all the others where they cannot."""
+    wide = np.ones((30, 12))
+    wide[:, deciding] = np.arange(30) // 3
+    target = np.arange(30.0) % 2
+    shuffled = np.random.default_rng(1).permutation(30)
+    one, other = (distinct(Dataset.of(wide[order], target[order])) for order in (np.arange(30), shuffled))
+    assert len(one) == 20, "ten values of the column, with two values of the target each"
+    for name in ("X", "y", "weights"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    assert one.weights.sum() == 30

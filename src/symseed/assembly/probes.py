@@ -25,6 +25,8 @@ _FLOOR = 1e-9
 """Share of y's spread that a sum of single-variable parts may leave unexplained: rounding, chosen by hand."""
 _BINS = 8
 """Most bins of a variable's values for its relevance: chosen by hand."""
+_AT_ONCE = 2**20
+"""Values that are sorted at once for it: a bound on memory."""
 _MOST_TERMS = 60
 """Most monomials of a probing polynomial: chosen by hand, a bound on time."""
 _MOST_TERMS_PER_SAMPLE = 0.7
@@ -136,12 +138,15 @@ def relevance(dataset: Dataset) -> Floats:
     total = float(((ranks - ranks.mean()) ** 2).sum()) or 1.0
     out = np.zeros(dataset.X.shape[1])
     varies = np.ptp(dataset.X, axis=0) > 0.0  # bins of a constant would follow the order of the rows
-    for column in np.flatnonzero(varies):
-        order = dataset.X[:, column].argsort(kind="stable")
-        groups = [ranks[part] for part in np.array_split(order, bins)]
-        means = np.array([group.mean() for group in groups]) - ranks.mean()
-        between = float(np.sum([len(group) for group in groups] * means**2))
-        out[column] = between / total - (bins - 1) / (count - 1)
+    sizes = np.full(bins, count // bins)
+    sizes[: count % bins] += 1
+    begins = np.cumsum(sizes) - sizes
+    columns = np.flatnonzero(varies)
+    for some in np.array_split(columns, max(1, len(columns) * count // _AT_ONCE)):
+        order = np.argsort(dataset.X[:, some].T, axis=1, kind="stable")
+        # Sums of ranks, which are whole or half numbers, are exact in any order.
+        means = np.add.reduceat(ranks[order], begins, axis=1) / sizes - ranks.mean()
+        out[some] = np.sum(sizes * means**2, axis=1) / total - (bins - 1) / (count - 1)
     return out
 
 
