@@ -47,6 +47,12 @@ def noisy(y: Floats, size: float, seed: int = 0) -> Dataset:
     return Dataset.of(x, y + np.random.default_rng(seed).normal(0.0, size, len(x)))
 
 
+def test_values_near_the_largest_number_are_compared() -> None:
+    """A formula and the negative of it differ, by more than the largest number."""
+    part = read("sub const(0) mul const(1.5e308) sin x1")
+    assert reduced(WRITER, part, CLEAN) == part
+
+
 @pytest.mark.parametrize(
     ("prefix", "expected"),
     [
