@@ -6,7 +6,8 @@ mean squared error for the data. Shorter is better; only differences have a mean
 ours have a complete code of trees (`Library.token_nats`).
 
 Some tokens are rarer than others, as the same authors found ("Priors for symbolic regression", 2023): few laws nest
-exponentials in cosines. A token costs `RARITY` nats more for each step of its complexity above that of a sum.
+exponentials in cosines. A token costs `RARITY` nats more for each step of its complexity above that of a sum. Laws that
+become a straight line have a code of their own (`straight.py`); a formula has the shorter one of both.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from symseed.language.population import Population
 from symseed.language.tokens import TokenKind
 from symseed.scoring import simple_numbers
 from symseed.scoring.evaluation import evaluate, predict
+from symseed.scoring.straight import straight_nats
 
 RARITY = 0.75
 """Nats that a token costs for each step of complexity above 1: chosen by hand."""
@@ -83,6 +85,8 @@ def description_lengths(population: Population, dataset: Measured) -> Floats:
     costs = _token_costs(population.library)
     # Added token by token: the last bit of NumPy's sum would depend on the padding of rows.
     tokens = np.cumsum(costs[np.minimum(population.tokens, len(population.library))], axis=1)[:, -1]
+    if isinstance(dataset, Dataset):
+        tokens = np.minimum(tokens, straight_nats(population, dataset, tokens))
     data = data_lengths(population, dataset, mean_square)
     constants = np.array([_constants(population, row, dataset, float(mean_square[row])) for row in range(len(data))])
     has_one_sign = isinstance(dataset, Dataset) and dataset.has_one_sign
