@@ -190,7 +190,6 @@ TABLES = (
         "deflection",
         "1.15e-8 * (square(square(temperature_k)) - 6e9)",
         "Stefan and Boltzmann's law",
-        is_fresh=True,
     ),
     Measured(
         "himalaya",
@@ -198,7 +197,6 @@ TABLES = (
         "pressure_inches",
         "exp(16.7 - 4960.0 / temperature_k)",
         "Clausius and Clapeyron's law",
-        is_fresh=True,
     ),
     Measured(
         "radiocarbon",
@@ -206,7 +204,6 @@ TABLES = (
         "activity_cpm_g",
         "12.9 * exp(-(1.3e-4 * age_years))",
         "radioactive decay",
-        is_fresh=True,
     ),
     Measured(
         "helium",
@@ -214,7 +211,6 @@ TABLES = (
         "refractivity_ppm",
         "34.5 * square(wavelength_um) / (square(wavelength_um) - 0.0025)",
         "Sellmeier's law",
-        is_fresh=True,
     ),
     Measured(
         "xenon",
@@ -222,7 +218,6 @@ TABLES = (
         "refractive_index",
         "sqrt(1 + 1.16 * square(wavelength_um) / (square(wavelength_um) - 0.012))",
         "the same",
-        is_fresh=True,
     ),
     Measured(
         "hydrogen",
@@ -230,7 +225,6 @@ TABLES = (
         "wavelength_nm",
         "91.2 / (1 / square(lower_level) - 1 / square(upper_level))",
         "Rydberg's formula",
-        is_fresh=True,
     ),
     Measured(
         "glyoxalase",
@@ -238,7 +232,6 @@ TABLES = (
         "people_12",
         "2.05 * sqrt(people_11 * people_22)",
         "Hardy and Weinberg's law",
-        is_fresh=True,
     ),
     Measured(
         "uranium",
@@ -246,16 +239,14 @@ TABLES = (
         "log_half_life_s",
         "143.0 / sqrt(energy_mev) - 52.0",
         "Geiger and Nuttall's law",
-        is_fresh=True,
     ),
-    Measured("peas", ("plants",), "dominant", "0.75 * plants", "Mendel's law of segregation", is_fresh=True),
+    Measured("peas", ("plants",), "dominant", "0.75 * plants", "Mendel's law of segregation"),
     Measured(
         "primates",
         ("mass_g",),
         "metabolism_w",
         "0.014 * sqrt(mass_g * sqrt(mass_g))",
         "Kleiber's law",
-        is_fresh=True,
     ),
     Measured(
         "specific_heats",
@@ -263,7 +254,6 @@ TABLES = (
         "specific_heat",
         "6.0 / atomic_weight",
         "Dulong and Petit's law",
-        is_fresh=True,
     ),
     Measured(
         "gamma_rays",
@@ -271,11 +261,106 @@ TABLES = (
         "counts",
         "114.0 + 31.5 / square(distance_m)",
         "an inverse square on a background",
+    ),
+    Measured(
+        "yeast",
+        ("hours",),
+        "biomass",
+        "663.0 / (1 + exp(4.27 - 0.547 * hours))",
+        "Verhulst's law",
+        is_fresh=True,
+    ),
+    Measured(
+        "sunflower",
+        ("days",),
+        "height_cm",
+        "261.0 / (1 + exp(3.01 - 0.0877 * days))",
+        "the same",
+        is_fresh=True,
+    ),
+    Measured(
+        "irradiation",
+        ("exposure",),
+        "survivors",
+        "383.0 * exp(-(0.217 * exposure))",
+        "death by a single hit",
+        is_fresh=True,
+    ),
+    Measured(
+        "vibrio",
+        ("time_min",),
+        "absorbance",
+        "0.022 * exp(0.0315 * time_min)",
+        "growth by division",
+        is_fresh=True,
+    ),
+    Measured(
+        "trityl",
+        ("time_min",),
+        "concentration",
+        "7.95 / (159.0 + time_min)",
+        "a rate of second order",
+        is_fresh=True,
+    ),
+    Measured(
+        "urease",
+        ("urea",),
+        "rate",
+        "1.23 * urea / (0.0248 + urea)",
+        "Michaelis and Menten's law",
+        is_fresh=True,
+    ),
+    Measured(
+        "enzyme",
+        ("substrate",),
+        "rate",
+        "190.0 * substrate / (2.85 + substrate)",
+        "the same",
+        is_fresh=True,
+    ),
+    Measured(
+        "zinc_blende",
+        ("wavelength_um",),
+        "refractive_index",
+        "sqrt(1 + 4.09 * square(wavelength_um) / (square(wavelength_um) - 0.04))",
+        "Sellmeier's law",
+        is_fresh=True,
+    ),
+    Measured(
+        "argon",
+        ("wavelength_um",),
+        "refractive_index",
+        "sqrt(1 + 0.654 * square(wavelength_um) / (square(wavelength_um) - 0.00564))",
+        "the same",
+        is_fresh=True,
+    ),
+    Measured(
+        "arrow",
+        ("distance_yd",),
+        "height_in",
+        "distance_yd * (2.78 - 0.0914 * distance_yd)",
+        "Galileo's parabola",
+        is_fresh=True,
+    ),
+    Measured(
+        "neutrons",
+        ("energy_mev",),
+        "cross_section_mb",
+        "66900.0 / (square(energy_mev - 77.5) + 789.0)",
+        "Breit and Wigner's law",
+        is_fresh=True,
+    ),
+    Measured(
+        "copper",
+        ("temperature_k",),
+        "conductivity_w_cm_k",
+        "1 / (0.896 / temperature_k + 3.78e-5 * square(temperature_k))",
+        "heat carried by electrons",
         is_fresh=True,
     ),
 )
 """The first sixteen have a law of nature with a name, which their source accepts; the next eight have a model that
-their textbook fits to them, or a law beside which the source has others. The last twenty-four have a law of
+their textbook fits to them, or a law beside which the source has others. The last thirty-six have a law of
 nature again."""
 
 
