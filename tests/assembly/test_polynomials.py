@@ -359,3 +359,78 @@ def test_many_variables_have_few_monomials_and_they_are_soon_listed(monkeypatch:
     monkeypatch.setattr(itertools, "product", counted)
     assert len(blocks.monomials(10, 2)) == 66
     assert made < 1000
+
+
+@pytest.mark.parametrize("noise", [1e-6, 1e-3])
+def test_a_noisy_rational_function_keeps_the_terms_that_the_data_carry(noise: float) -> None:
+    """x^4 / (1 + x^4), in which a solution without noise has all ten coefficients."""
+    rng = np.random.default_rng(0)
+    x, ones = rng.uniform(-4.0, 4.0, 200), np.ones(200)
+    y = x**4 / (1.0 + x**4) + noise * rng.normal(size=200)
+    dense = blocks.rational(x[:, None], y, ones, 4, 4)
+    assert dense is not None
+    assert len(dense[0].exponents) + len(dense[1].exponents) == 10
+    sparse = blocks.sparse_rational(writer(1), x[:, None], y, ones, *dense[:2])
+    assert sparse is not None
+    assert sparse[0].exponents == ((4,),)
+    assert sparse[1].exponents == ((0,), (4,))
+    assert sparse[2] < 1.3 * 200 * noise**2
+
+
+def test_a_rational_function_of_two_variables_loses_terms_too() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.uniform(0.5, 2.0, (200, 2))
+    y = (1.0 + X[:, 0] * X[:, 1]) / (2.0 * X[:, 0] + X[:, 1]) + 1e-4 * rng.normal(size=200)
+    dense = blocks.rational(X, y, np.ones(200), 2, 1)
+    assert dense is not None
+    sparse = blocks.sparse_rational(writer(2), X, y, np.ones(200), *dense[:2])
+    assert sparse is not None
+    assert set(sparse[0].exponents) == {(0, 0), (1, 1)}
+    assert set(sparse[1].exponents) == {(1, 0), (0, 1)}
+
+
+def test_a_pole_among_the_samples_has_no_sparse_quotient() -> None:
+    x = np.linspace(-1.0, 1.0, 21)
+    pole = Polynomial(((1,),), (1.0,))
+    assert blocks.sparse_rational(writer(1), x[:, None], x, np.ones(21), pole, pole) is None
+
+
+def test_terms_that_few_samples_need_stay() -> None:
+    """c / x is shorter than the seven samples of a decay, and predicts them far worse than all terms do."""
+    x = np.array([3.0, 4.0, 6.0, 9.0, 10.0, 13.0, 15.0])
+    y = np.array([88.0, 72.0, 53.0, 29.5, 25.2, 15.2, 11.1])
+    dense = blocks.rational(x[:, None], y, np.ones(7), 1, 1)
+    assert dense is not None
+    assert blocks.sparse_rational(writer(1), x[:, None], y, np.ones(7), *dense[:2]) is None
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "most"),
+    [
+        ({(0,): -3.0, (1,): 2.0}, {(1,): 1.0}, 5),  # 2 - 3 / x
+        ({(0,): -3.0, (1,): 2.5}, {(1,): 4.0}, 5),
+        ({(0,): 1.5, (3,): 2.5}, {(1,): 1.0}, 9),
+        ({(0,): 1.5}, {(1,): 1.0}, 3),
+        ({(1,): 2.0}, {(0,): 1.0, (1,): 3.0}, 9),
+    ],
+)
+def test_a_quotient_is_written_as_a_sum_of_powers_where_that_is_shorter(
+    above: dict[Exponents, float], below: dict[Exponents, float], most: int
+) -> None:
+    x = np.linspace(0.5, 3.0, 20)
+    part = blocks.written_quotient(writer(1), of(above), of(below))
+    assert len(part) <= most
+    over, under = (sum(factor * x ** powers[0] for powers, factor in side.items()) for side in (above, below))
+    assert values(writer(1), part, x[:, None]) == pytest.approx(over / under, rel=1e-12)
+
+
+def test_a_quotient_of_several_variables_may_be_a_sum_too() -> None:
+    X = np.random.default_rng(2).uniform(0.5, 2.0, (20, 2))
+    part = blocks.written_quotient(writer(2), of({(1, 0): 1.0, (0, 1): 1.0}), of({(1, 1): 2.0}))
+    assert values(writer(2), part, X) == pytest.approx(0.5 / X[:, 0] + 0.5 / X[:, 1], rel=1e-12)
+
+
+def test_a_quotient_stays_one_where_no_sum_can_be_written() -> None:
+    quotients = Writer(Library.of(["div", "const"], 1))
+    part = blocks.written_quotient(quotients, of({(0,): 2.0}), of({(1,): 1.0}))
+    assert len(part) == 3

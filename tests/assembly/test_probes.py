@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -67,103 +66,6 @@ def test_equal_values_do_not_make_the_order_of_the_rows_count() -> None:
 
 def test_relevance_takes_a_single_sample() -> None:
     assert probes.relevance(Dataset.of([[1.0, 2.0]], [3.0])).tolist() == [0.0, 0.0]
-
-
-def test_a_sum_on_a_grid_falls_into_its_parts() -> None:
-    X = grid(LEFT, RIGHT)
-    rows = np.random.default_rng(0).permutation(len(X))
-    parts = probes.sum_of_parts(Dataset.of(X[rows], (np.sin(X[:, 0]) + np.log(X[:, 1]) + 5.0)[rows]))
-    assert parts is not None
-    np.testing.assert_allclose(parts.points[0], LEFT)
-    np.testing.assert_allclose(parts.points[1], RIGHT)
-    np.testing.assert_allclose(parts.values[0], np.sin(LEFT) - np.sin(LEFT).mean(), atol=1e-14)
-    np.testing.assert_allclose(parts.values[1], np.log(RIGHT) - np.log(RIGHT).mean(), atol=1e-14)
-    assert parts.offset == pytest.approx(5.0 + np.sin(LEFT).mean() + np.log(RIGHT).mean())
-
-
-def test_a_sum_of_three_variables_falls_into_three_parts() -> None:
-    X = grid(LEFT, RIGHT, np.array([0.0, 1.0, 5.0]))
-    parts = probes.sum_of_parts(Dataset.of(X, X[:, 0] ** 3 + np.exp(X[:, 1]) - X[:, 2]))
-    assert parts is not None
-    np.testing.assert_allclose(parts.values[2], [2.0, 1.0, -3.0], atol=1e-12)
-
-
-def test_what_is_no_sum_or_no_grid_has_no_parts() -> None:
-    X = grid(LEFT, RIGHT)
-    assert probes.sum_of_parts(Dataset.of(X, X[:, 0] * X[:, 1])) is None
-    assert probes.sum_of_parts(Dataset.of(X, X[:, 0] + X[:, 1] + 1e-6 * X[:, 0] * X[:, 1])) is None
-    assert probes.sum_of_parts(Dataset.of(X[1:], X[1:, 0] + X[1:, 1])) is None
-    twice = np.concatenate([X[:-1], X[:1]])
-    assert probes.sum_of_parts(Dataset.of(twice, twice.sum(axis=1))) is None
-    scattered = uniform(0, 54, 2)
-    assert probes.sum_of_parts(Dataset.of(scattered, scattered.sum(axis=1))) is None
-    assert probes.sum_of_parts(Dataset.of(LEFT, LEFT)) is None, "one variable"
-    flat = grid(LEFT, np.array([2.0]))
-    assert probes.sum_of_parts(Dataset.of(flat, flat[:, 0])) is None, "a variable that does not change"
-
-
-def structure(X: Floats, y: Floats, noise: float = 0.0) -> probes.Structure:
-    data = Dataset.of(X, y)
-    return probes.Structure(data.with_noise(noise, seed=1) if noise else data, range(data.X.shape[1]))
-
-
-@pytest.mark.parametrize("noise", [0.0, 0.01])
-def test_parity_is_that_of_the_function(noise: float) -> None:
-    x, other = uniform(0, 40, 2, -1.5, 1.5).T
-    for y, expected in (
-        (np.exp(-(x**2)), 1),
-        (np.cosh(x) * np.cos(x), 1),
-        (np.sin(x) + x**3, -1),
-        (np.exp(x), 0),
-        (x**2 + 0.3 * x, 0),
-    ):
-        assert structure(x[:, None], y, noise).parity(0) == expected
-    both = structure(np.stack([other, x], axis=1), np.exp(other) * np.sin(x), noise)
-    assert [both.parity(place) for place in range(2)] == [0, -1]
-
-
-def test_parity_needs_samples_on_both_sides_of_0() -> None:
-    x = uniform(0, 40, 1, 0.1, 2.0)
-    assert structure(x, x[:, 0] ** 2).parity(0) == 0
-
-
-SUMS_AND_PRODUCTS: dict[str, tuple[Callable[[Floats, Floats], Floats], list[bool]]] = {
-    "a sum": (lambda a, b: np.sin(a) + np.exp(b), [False]),
-    "a product": (lambda a, b: np.sin(a) * np.exp(b), [True]),
-    "neither": (lambda a, b: np.exp(a * b), []),
-}
-
-
-@pytest.mark.parametrize("noise", [0.0, 0.01])
-@pytest.mark.parametrize("name", SUMS_AND_PRODUCTS)
-def test_a_target_is_split_as_it_is_made(name: str, noise: float) -> None:
-    function, expected = SUMS_AND_PRODUCTS[name]
-    X = uniform(3, 60, 2, -1.0, 1.5)
-    assert [split.is_product for split in structure(X, function(*X.T), noise).splits()] == expected
-
-
-def test_the_parts_of_a_split_are_those_of_the_target() -> None:
-    a, b, c = (X := uniform(3, 150, 3, 0.5, 1.5)).T
-    splits = structure(X, np.exp(a) + b * c).splits()
-    assert [(split.place, split.is_product) for split in splits] == [(0, False)]
-    found = splits[0]
-    assert np.ptp(found.first - np.exp(a)) < 1e-4, "but for a number"
-    assert np.ptp(found.second - b * c) < 1e-4
-    assert (found.first_weights == 1.0).all()
-    splits = structure(X, np.sin(a) * (1.0 + b * c)).splits()
-    assert [(split.place, split.is_product) for split in splits] == [(0, True)]
-    found = splits[0]
-    for values, part in ((found.first, np.sin(a)), (found.second, 1.0 + b * c)):
-        assert values / values[0] == pytest.approx(part / part[0], abs=1e-3), "but for a factor"
-    assert found.first_weights / found.first_weights[0] == pytest.approx(((1 + b * c) / (1 + b * c)[0]) ** 2, rel=1e-3)
-
-
-@pytest.mark.parametrize("count", [1, 2, 5, 60])
-def test_noise_has_no_structure(count: int) -> None:
-    for seed in range(5):
-        found = structure(uniform(seed, count, 2), np.random.default_rng(50 + seed).normal(size=count))
-        assert [found.parity(0), found.parity(1)] == [0, 0]
-        assert found.splits() == []
 
 
 def test_a_wave_that_changes_sign_with_another_is_found_with_its_help() -> None:

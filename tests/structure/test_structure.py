@@ -16,7 +16,7 @@ from symseed.language import Row, Writer
 from symseed.space import Dimensions
 from symseed.structure import Candidate, Column, Kind, Reduction, Step, Structure, StructureSettings, Values, find
 from symseed.structure.moves import Moves
-from symseed.structure.process import fitted, scored
+from symseed.structure.process import Metric, fitted, scored, standard
 from symseed.structure.rows import spread_rows
 from symseed.structure.symmetries import further
 
@@ -75,6 +75,18 @@ def test_a_process_without_a_row_for_each_value_is_refused() -> None:
         fitted(np.zeros((2, 5)), np.zeros(4))
     with pytest.raises(DataError, match="smallest factor"):
         fitted(np.zeros((1, 3)), np.zeros(3), np.array([1.0, 0.0, 1.0]))
+
+
+def test_columns_are_measured_in_units_of_their_spread_and_by_logarithms_where_that_is_less_skewed() -> None:
+    even, steep = np.linspace(-3.0, 5.0, 9), 10.0 ** np.linspace(-4.0, 4.0, 9)
+    columns = np.stack([even, steep, -steep, np.full(9, 7.0), 1e300 * even])
+    metric = Metric.of(columns)
+    assert metric.are_logs == (False, True, True, False, False)
+    scaled = standard(columns)
+    np.testing.assert_allclose(scaled.mean(axis=1), 0.0, atol=1e-12)
+    np.testing.assert_allclose(scaled.std(axis=1), [1.0, 1.0, 1.0, 0.0, 1.0], rtol=1e-12)
+    np.testing.assert_allclose(metric.scaled(columns[:, ::-1]), scaled[:, ::-1])
+    np.testing.assert_allclose(scaled[4], scaled[0], rtol=1e-12)
 
 
 def test_rows_are_spread_and_any_start_of_them_is_spread() -> None:

@@ -4,12 +4,13 @@ A context is a formula with a hole. Inverting the formula around the hole gives 
 weight of an error there (semantic backpropagation, Pawlak, Wieloch & Krawiec 2015; `completion/backsolve.py`). A hole
 is filled with the nearest sub-expression, scaled and shifted, with a polynomial or with a rational function
 (`polynomials.py`); the root is also filled with a sum of two sub-expressions. If the data show that the target is a sum
-or a product of parts with separate variables (`probes.py`), each part is assembled alone.
+or a product of parts with separate variables (`structure/parts.py`), each part is assembled alone.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -26,6 +27,7 @@ from symseed.completion import backsolve
 from symseed.data import Dataset
 from symseed.language import Row, Writer
 from symseed.search.budget import IsLate, in_time, never
+from symseed.structure.parts import Parts, Split
 
 _AT_ONCE = 256
 """Contexts compared with all features in one matrix product: a bound on memory."""
@@ -58,7 +60,8 @@ class Assembler:
         backsolver = backsolve.Backsolver.of(dataset, settings.samples)
         self._bench = Workbench(writer, dataset, backsolver, settings, is_late)
         self._holes, self._blocks = Holes(self._bench), Blocks(self._bench)
-        self._features = Features(self._bench, is_enlarged=is_enlarged)
+        self._parts = Parts(self._bench.data, writer.columns, is_late=is_late) if settings.probes else None
+        self._features = Features(self._bench, self._parts if is_enlarged else None)
 
     def first(self) -> list[Row]:
         """Return formulas that need no search: blocks and matches in every small context."""
@@ -72,34 +75,43 @@ class Assembler:
         ):
             rationals = sorted(self._blocks.rationals(contexts[0]), key=lambda pair: pair[0])
             formulas += [part for _, part in rationals[: self._bench.settings.matches]]
-            formulas += self._blocks.sums() if self._bench.settings.probes and not self._bench.is_late() else []
         return formulas
 
-    def split(self) -> list[Row]:
-        """Return sums and products detected in the data, of parts that are assembled separately."""
-        found: list[tuple[float, Row]] = []
-        splits = (
-            []
-            if self._features.structure is None or self._bench.is_late()
-            else self._features.structure.splits()[:_MOST_SPLITS]
-        )
+    def split(self, most: int = _MOST_SPLITS) -> list[Row]:
+        """Return sums and products detected in the data, of parts that are assembled separately.
+
+        Args:
+            most: most splits that are tried.
+        """
+        found: dict[Row, float] = {}
+        splits = [] if self._parts is None else self._parts.splits()[:most]
         for split in in_time(splits, self._bench.is_late):
-            name, join = ("mul", np.multiply) if split.is_product else ("add", np.add)
-            if not self._bench.writer.has(name):
-                continue
-            column = self._bench.writer.columns[split.place]
-            others = [other for other in self._bench.writer.columns if other != column]
-            first = self._side([column], split.first, split.first_weights)
-            second = self._side(others, split.second, split.second_weights)
-            values = join(first.values[:, None], second.values[None]).reshape(-1, len(self._bench.data))
-            error = backsolve.plain_errors(self._bench.data.y[None], self._bench.data.weights[None], values)[0]
-            sizes = np.add.outer([*map(len, first.rows)], [*map(len, second.rows)]).ravel()
-            length = self._bench.length(error, sizes)
-            for flat in np.argsort(length, kind="stable")[: self._bench.settings.matches]:
+            if self._bench.writer.has("mul" if split.is_product else "add"):
+                found |= self._joined(split)
+        return sorted(found, key=lambda row: found[row])[: self._bench.settings.matches]
+
+    def _joined(self, split: Split) -> dict[Row, float]:
+        """Formulas for both parts of a split, in pairs, with their approximate description lengths.
+
+        They are the most exact ones of each size: parts hold each other's error, so the most exact ones of all describe
+        that too.
+        """
+        name, join = ("mul", np.multiply) if split.is_product else ("add", np.add)
+        own = [self._bench.writer.columns[place] for place in split.group]
+        others = [column for column in self._bench.writer.columns if column not in own]
+        first = self._side(own, split.first, split.first_weights)
+        second = self._side(others, split.second, split.second_weights)
+        values = join(first.values[:, None], second.values[None]).reshape(-1, len(self._bench.data))
+        error = backsolve.plain_errors(self._bench.data.y[None], self._bench.data.weights[None], values)[0]
+        sizes = np.add.outer([*map(len, first.rows)], [*map(len, second.rows)]).ravel()
+        length = self._bench.length(error, sizes)
+        out, least = {}, math.inf
+        for flat in np.lexsort((error, sizes)):
+            if error[flat] < least:
                 i, j = divmod(int(flat), len(second.rows))
-                found.append((float(length[flat]), self._bench.writer.apply(name, first.rows[i], second.rows[j])))
-        found.sort(key=lambda pair: pair[0])
-        return [part for _, part in found[: self._bench.settings.matches]]
+                out[self._bench.writer.apply(name, first.rows[i], second.rows[j])] = float(length[flat])
+                least = float(error[flat])
+        return out
 
     def next(self, best: Sequence[Row]) -> list[Row]:
         """Return formulas made from the best so far, by filling any hole in them and using their sub-expressions."""
@@ -190,7 +202,8 @@ class Assembler:
         data = self._bench.data.with_samples(self._bench.data.X[usable], values[usable], weights[usable])
         settings = replace(self._bench.settings, features=min(_SIDE_FEATURES, self._bench.settings.features))
         writer = self._bench.writer.of_columns(columns)
-        return self._features.table(Assembler(writer, data, settings, is_late=self._bench.is_late).first())
+        side = Assembler(writer, data, settings, is_late=self._bench.is_late)
+        return self._features.table(list(dict.fromkeys([*side.first(), *side.split(1)])))
 
 
 def _smallest(table: Floats, count: int, *, per_row: int) -> list[int]:

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from symseed import arithmetic
-from symseed.arrays import Floats
-from symseed.assembly import polynomials, probes
+from symseed.assembly import polynomials
 from symseed.assembly.holes import Context
+from symseed.assembly.polynomials import Polynomial
 from symseed.assembly.workbench import Workbench
 from symseed.language import Row
 from symseed.scoring.description import description_lengths
@@ -94,61 +94,33 @@ class Blocks:
     def rationals(self, context: Context, most: float = math.inf) -> list[tuple[float, Row]]:
         """Return rational functions in a hole, each with its approximate description length.
 
-        The sums of their degrees rise from 2 to `most`, or until they explain the data no better.
+        The sums of their degrees rise from 2 to `most`, or until they explain the data no better. The most exact one
+        of each sum returns with fewer terms too.
         """
-        out: list[tuple[float, Row]] = []
-        data, progress = self._bench.data, _Progress(_BETTER * len(self._bench.data))
-        for pairs in polynomials.rational_degrees(self._bench.inputs.shape[1], len(data)):
-            smallest = math.inf
+        writer, inputs, data = self._bench.writer, self._bench.inputs, self._bench.data
+        found: list[tuple[Polynomial, Polynomial, float]] = []
+        progress = _Progress(_BETTER * len(data))
+        for pairs in polynomials.rational_degrees(inputs.shape[1], len(data)):
+            dense = []
             for degree, below in in_time(pairs, self._bench.is_late):
-                solved = polynomials.rational(self._bench.inputs, context.desired, context.weight, degree, below)
-                if solved is None or not solved[0].exponents or not solved[1].exponents:
-                    continue
-                above, under = (polynomials.written(self._bench.writer, polynomial) for polynomial in solved[:2])
-                part = context.filled(self._bench.writer.apply("div", above, under))
-                terms = len(solved[0].exponents) + len(solved[1].exponents)
-                error = np.float64(solved[2])
-                out.append((float(self._bench.length(error, np.float64(len(part) + terms))), part))
-                smallest = min(smallest, float(self._bench.length(error, np.float64(0.0))))
-            if progress.has_ended(smallest) or sum(pairs[0]) >= most:
+                solved = polynomials.rational(inputs, context.desired, context.weight, degree, below)
+                if solved is not None and solved[0].exponents and solved[1].exponents:
+                    dense.append(solved)
+            found += dense
+            best = min(dense, key=lambda solved: solved[2], default=None)
+            if best is not None and not self._bench.is_late():
+                sparse = polynomials.sparse_rational(writer, inputs, context.desired, context.weight, *best[:2])
+                found += [] if sparse is None or not sparse[0].exponents else [sparse]
+            nats = math.inf if best is None else float(self._bench.length(np.float64(best[2]), np.float64(0.0)))
+            if progress.has_ended(nats) or sum(pairs[0]) >= most:
                 break
-        return out
+        return [self._quotient(context, *solved) for solved in found]
 
-    def sums(self) -> list[Row]:
-        """A sum of one block per variable, if the data show that the target is such a sum."""
-        parts = probes.sum_of_parts(self._bench.whole)
-        if parts is None or len(parts.points) != len(self._bench.writer.columns):
-            return []
-        terms, offset = [], parts.offset
-        for column in self._bench.writer.columns:
-            block = self._block_of(column, parts.points[column], parts.values[column])
-            if block is None:
-                return []
-            terms.append(block[0])
-            offset -= block[1]
-        return [self._bench.writer.apply("add", self._bench.writer.total(terms), self._bench.writer.number(offset))]
-
-    def _block_of(self, column: int, points: Floats, values: Floats) -> tuple[Row, float] | None:
-        """The shortest block of one variable that has these values, up to rounding and an added constant."""
-        X, ones = points[:, None], np.ones(len(points))
-        limit = 1e-20 * arithmetic.dot(values, values)
-        writer = self._bench.writer.of_columns([column])
-        for total in range(1, 13):
-            for below in range(min(total, 5)):
-                solved = polynomials.rational(X, values, ones, total - below, below)
-                if solved is None or solved[2] > limit or not (solved[0].exponents and solved[1].exponents):
-                    continue
-                # Adding a number to P / Q changes P only, so one term of P can be made 0.
-                factors = [dict(zip(side.exponents, side.coefficients, strict=True)) for side in solved[:2]]
-                shifts = {0.0, *(-factors[0].get(power, 0.0) / factor for power, factor in factors[1].items())}
-                options = []
-                for shift in sorted(shifts):
-                    other = polynomials.rational(X, values + shift, ones, total - below, below)
-                    if other is not None and other[0].exponents and other[1].exponents:
-                        above, under = (polynomials.written(writer, polynomial) for polynomial in other[:2])
-                        options.append((writer.apply("div", above, under), shift))
-                return min(options, key=lambda option: len(option[0]))
-        return None
+    def _quotient(self, context: Context, above: Polynomial, under: Polynomial, error: float) -> tuple[float, Row]:
+        """A quotient in a hole, and its approximate description length, given its weighted squared error."""
+        row = context.filled(polynomials.written_quotient(self._bench.writer, above, under))
+        terms = len(above.exponents) + len(under.exponents)
+        return float(self._bench.length(np.float64(error), np.float64(len(row) + terms))), row
 
 
 class _Progress:

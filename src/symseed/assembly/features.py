@@ -15,28 +15,25 @@ from symseed.assembly.workbench import Table, Workbench
 from symseed.language import Row
 from symseed.scoring import predict
 from symseed.search.budget import in_time
+from symseed.structure.parts import Parts
 
 _LARGEST_SMALL = 9
 """Most tokens of a feature that is computed at the start: chosen by hand."""
 _RATES = tuple(0.5 * 1.3**step for step in range(17))
 """Rates of growth and decay, per range of a variable: close enough together that fitting finds the rates between."""
-_MOST_STRUCTURED = 6
-"""Most variables with which parities, sums and products are sought: chosen by hand, a bound on time."""
 
 
 class Features:
     """The features of one dataset: short sub-expressions, detected waves, growth, and parts of the best formulas."""
 
-    def __init__(self, bench: Workbench, *, is_enlarged: bool) -> None:
-        """Compute the first features, and features of the target's parity if `is_enlarged`."""
+    def __init__(self, bench: Workbench, parts: Parts | None) -> None:
+        """Compute the first features, and features of the target's parity if `parts` can tell it."""
         self._bench = bench
         self.rows: list[Row] = []
         self.values: Floats = np.empty((0, len(bench.data)))
         self.base = 0
         """Number of features at the start."""
-        has_few_columns = len(bench.writer.columns) <= _MOST_STRUCTURED
-        is_probed = is_enlarged and bench.settings.probes and has_few_columns
-        self.structure = probes.Structure(bench.data, bench.writer.columns) if is_probed else None
+        self._parts = parts
         sizes = self._small()
         self._add([*self._waves(), *(part for size in sizes for part in size)], bench.settings.features)
         self._add(self._of_parity(sizes), bench.settings.newer)
@@ -84,9 +81,9 @@ class Features:
 
     def _of_parity(self, sizes: list[list[Row]]) -> list[Row]:
         """Sub-expressions one token longer that have the target's parities, if the target has any."""
-        if self.structure is None:
+        if self._parts is None:
             return []
-        parities = {column: self.structure.parity(place) for place, column in enumerate(self._bench.writer.columns)}
+        parities = {column: self._parts.parity(place) for place, column in enumerate(self._bench.writer.columns)}
         parities = {column: parity for column, parity in parities.items() if parity}
         if not parities:
             return []

@@ -32,6 +32,8 @@ _MOST_PER_SAMPLE = 0.8
 """Most monomials per sample: more would fit rounding. Chosen by hand."""
 _LARGEST_DENOMINATOR = 12
 """Largest denominator of the coefficients of a polynomial that is factorised: chosen by hand."""
+_CHANCE_FACTOR = 1.2
+"""Factor by which, by chance, a rational function without terms that are 0 may predict worse: chosen by hand."""
 _RELATIVE_ROUNDING = 1e-14
 """Share of the root mean square of the desired values below which an error is rounding."""
 
@@ -160,6 +162,11 @@ class _Reduction:
         used = self._free | (self.coefficients != 0.0)
         data = 0.5 * len(self._goal) * arithmetic.log(self._error / len(self._goal))
         self.length = data + float(self._costs().sum()) + self._fixed_cost + float(self._prices[used].sum())
+
+    @property
+    def free(self) -> int:
+        """Number of coefficients that are neither 0 nor simple numbers."""
+        return int(self._free.sum())
 
     def _solve(self) -> bool:
         free = self._free
@@ -363,7 +370,77 @@ def rational(
     )
 
 
-def _polynomial_of(exponents: list[Exponents], coefficients: Floats) -> Polynomial:
+def sparse_rational(
+    writer: Writer,
+    X: Floats,
+    desired: Floats,
+    weight: Floats,
+    above: Polynomial,
+    below: Polynomial,
+) -> tuple[Polynomial, Polynomial, float] | None:
+    """Drop or round coefficients of P / Q while the description gets shorter, as `polynomial` does.
+
+    P - desired (Q - u) = desired u is linear in all coefficients but that of u, the largest term of Q. An error of P is
+    one of P / Q, times Q: the weights make up for that. Returns P, Q and the weighted squared error; None if they
+    predict worse than all terms, by generalised cross-validation (Craven & Wahba 1979).
+    """
+    upper, lower = design(X, above.exponents), design(X, below.exponents)
+    value = arithmetic.product(lower, np.array(below.coefficients))
+    sizes = arithmetic.norms(lower * np.array(below.coefficients), axis=0)
+    unit = int(np.argmax(sizes))
+    rest = [i for i in range(len(below.exponents)) if i != unit]
+    with np.errstate(all="ignore"):
+        root = np.sqrt(weight / weight.mean()) * (abs(below.coefficients[unit]) / np.abs(value))
+        matrix = root[:, None] * np.concatenate([upper, -desired[:, None] * lower[:, rest]], axis=1)
+        goal = root * desired * lower[:, unit]
+    if not (np.abs(matrix).max(initial=0.0) < LARGEST_VALUE and np.abs(goal).max() < LARGEST_VALUE):
+        return None
+    scale = arithmetic.norms(matrix, axis=0)
+    if (scale == 0.0).any():
+        return None
+    terms = [*above.exponents, *(below.exponents[i] for i in rest)]
+    reduction = _Reduction(matrix / scale, goal, scale, np.array([token_cost(writer, powers) for powers in terms]))
+    reduction.run(is_plain_first=False)
+    if not math.isfinite(reduction.length):
+        return None
+    over, under = np.split(reduction.coefficients, [len(above.exponents)])
+    under = np.insert(under, unit, 1.0)
+    divided = ((np.array(above.coefficients), value), (over, arithmetic.product(lower, under)))
+    with np.errstate(all="ignore"):
+        with_all, error = (
+            float(np.sum(weight * (arithmetic.product(upper, factors) / divisor - desired) ** 2))
+            for factors, divisor in divided
+        )
+        rounding = _RELATIVE_ROUNDING * _RELATIVE_ROUNDING * float(np.sum(weight * desired * desired))
+    count = len(desired)
+    shares = [1.0 - free / count for free in (reduction.free, len(terms))]
+    if not math.isfinite(error) or min(shares) <= 0.0:
+        return None
+    here, there = ((one + rounding) / (share * share) for one, share in zip((error, with_all), shares, strict=True))
+    if not here <= _CHANCE_FACTOR * there:
+        return None
+    return _polynomial_of(above.exponents, over), _polynomial_of(below.exponents, under), error
+
+
+def written_quotient(writer: Writer, above: Polynomial, below: Polynomial) -> Row:
+    """Write P / Q; if Q is one monomial, as a sum of powers if that is shorter, such as a + b / x."""
+    whole = writer.apply("div", written(writer, above), written(writer, below))
+    if len(below.exponents) != 1 or not writer.has("add", "mul"):
+        return whole
+    (under,), (unit,) = below.exponents, below.coefficients
+    terms = []
+    for powers, factor in zip(above.exponents, above.coefficients, strict=True):
+        left = [power - other for power, other in zip(powers, under, strict=True)]
+        over, beneath = (
+            [writer.power(writer.columns[v], sign * power) for v, power in enumerate(left) if sign * power > 0]
+            for sign in (1, -1)
+        )
+        term = writer.scaled(factor / unit, writer.product(over)) if over else writer.number(factor / unit)
+        terms.append(writer.apply("div", term, writer.product(beneath)) if beneath else term)
+    return min(whole, writer.total(terms[::-1]), key=len)
+
+
+def _polynomial_of(exponents: Sequence[Exponents], coefficients: Floats) -> Polynomial:
     kept = [i for i, value in enumerate(coefficients) if value != 0.0]
     return Polynomial(tuple(exponents[i] for i in kept), tuple(float(coefficients[i]) for i in kept))
 

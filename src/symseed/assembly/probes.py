@@ -1,14 +1,11 @@
-"""Probes of the data for structure: relevant variables, parities, sums and products of parts, and waves.
+"""Probes of single variables: how relevant each is, and the frequencies at which the target waves with it.
 
-Answers are hints: they order and seed a search, and exclude nothing. Polynomials serve as the test on scattered or
-noisy samples: if polynomials of one kind, say of even powers, have nearly the prediction error of all polynomials, by
-generalised cross-validation (Craven & Wahba 1979), the target is taken to be of that kind.
+Answers are hints: they order and seed a search, and exclude nothing.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,34 +14,12 @@ import numpy.typing as npt
 
 from symseed import arithmetic
 from symseed.arrays import Floats
-from symseed.assembly import polynomials
-from symseed.assembly.polynomials import Exponents
 from symseed.data.dataset import Dataset
 
-_FLOOR = 1e-9
-"""Share of y's spread that a sum of single-variable parts may leave unexplained: rounding, chosen by hand."""
 _BINS = 8
 """Most bins of a variable's values for its relevance: chosen by hand."""
 _AT_ONCE = 2**20
 """Values that are sorted at once for it: a bound on memory."""
-_MOST_TERMS = 60
-"""Most monomials of a probing polynomial: chosen by hand, a bound on time."""
-_MOST_TERMS_PER_SAMPLE = 0.7
-"""Most monomials of a probing polynomial, per sample: more would fit noise. Chosen by hand."""
-_LARGEST_DEGREE = 16
-"""Highest degree of a probing polynomial: chosen by hand."""
-_STARTS = ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0))
-"""First guesses of a factor of a product, as offset and slope of a straight line: chosen by hand."""
-_ALTERNATIONS = 15
-"""Alternating least squares steps for a product of two polynomials: chosen by hand."""
-_LEAST_SIDE = 0.2
-"""Share of the samples that must lie on either side of 0 for a parity: chosen by hand."""
-_EXACT = 1e-12
-"""Share of y's variance below which an error counts as 0: rounding."""
-_UNEXPLAINED = 0.1
-"""Share of y's variance above which an error is too large to show any structure: chosen by hand."""
-_CHANCE_FACTOR = 1.2
-"""Factor by which, by chance, the error of the right kind of polynomial may exceed that of all: chosen by hand."""
 _SPECTRUM_SAMPLES = 2_000
 """Most samples of a spectrum: a bound on time and memory."""
 _LEAST_POINTS = 16
@@ -55,54 +30,6 @@ _LARGEST_FREQUENCY = 2_000
 """Most half periods of a wave over a variable's range: a bound on time and memory."""
 _SIGNIFICANT = 16.0
 """Least power of a peak, in units of the mean power of noise of the same variance: chosen by hand."""
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """A target that is a sum of functions of one variable each, known at the values that the variable takes."""
-
-    offset: float
-    points: tuple[Floats, ...]
-    """The different values of each variable."""
-    values: tuple[Floats, ...]
-    """The part of each variable at its `points`, with mean 0."""
-
-
-@dataclass(frozen=True, slots=True)
-class Split:
-    """A target that is a sum or a product of two parts."""
-
-    error: float
-    """Mean squared error as a share of y's variance."""
-    place: int
-    """Index among the columns of the first part's variable; the second part has the others."""
-    is_product: bool
-    first: Floats
-    """(M,): desired values of the first part at the samples, given the second; they hold the noise of y."""
-    second: Floats
-    first_weights: Floats
-    """(M,): weight of an error of the first part; for a factor, the square of the other factor."""
-    second_weights: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class _Fit:
-    """A polynomial, and its expected prediction error as a share of y's variance."""
-
-    exponents: tuple[Exponents, ...]
-    factors: Floats
-    error: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Product:
-    """A product of two polynomials, and its expected prediction error as a share of y's variance."""
-
-    error: float
-    factors: Floats
-    """Coefficients of the first polynomial."""
-    first: Floats
-    second: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,152 +75,6 @@ def relevance(dataset: Dataset) -> Floats:
         means = np.add.reduceat(ranks[order], begins, axis=1) / sizes - ranks.mean()
         out[some] = np.sum(sizes * means**2, axis=1) / total - (bins - 1) / (count - 1)
     return out
-
-
-def sum_of_parts(dataset: Dataset) -> Parts | None:
-    """Return the parts of a target that is a sum of functions of one variable each; None if it is not known to be.
-
-    The samples must be a full grid: each part is then a mean over all other variables.
-    """
-    axes = [np.unique(dataset.X[:, column], return_inverse=True) for column in range(dataset.X.shape[1])]
-    sizes = [len(points) for points, _ in axes]
-    if len(axes) < 2 or int(np.prod(sizes, dtype=object)) != len(dataset) or min(sizes) < 2:
-        return None
-    cells = np.ravel_multi_index(tuple(index for _, index in axes), sizes)
-    if len(np.unique(cells)) != len(dataset):
-        return None
-    offset = float(dataset.y.mean())
-    values = [np.bincount(index, dataset.y - offset, len(points)) / np.bincount(index) for points, index in axes]
-    together = offset + sum(part[index] for part, (_, index) in zip(values, axes, strict=True))
-    if np.abs(together - dataset.y).max() > _FLOOR * (np.ptp(dataset.y) or 1.0):
-        return None
-    return Parts(offset, tuple(points for points, _ in axes), tuple(values))
-
-
-class Structure:
-    """Parities, sums and products of the target, detected with polynomials."""
-
-    def __init__(self, dataset: Dataset, columns: Sequence[int]) -> None:
-        """Take the data, and the columns to probe."""
-        X = dataset.X[:, columns]
-        largest = np.abs(X).max(axis=0)
-        self._X = X / np.where(largest > 0.0, largest, 1.0)
-        self._root = np.sqrt(dataset.weights / dataset.weights.mean())
-        self._scale = dataset.deviation or 1.0
-        self._y = dataset.y / self._scale
-        self._most = min(_MOST_TERMS, int(_MOST_TERMS_PER_SAMPLE * len(dataset)))
-        self._least = self._best(lambda _: True).error
-
-    def parity(self, place: int) -> int:
-        """Return 1 if y seems even in a variable, -1 if it seems odd, else 0.
-
-        `place` is the variable's index among the columns. Samples must lie on both sides of 0.
-        """
-        x = self._X[:, place]
-        if min(np.mean(x < 0.0), np.mean(x > 0.0)) < _LEAST_SIDE:
-            return 0
-        even = self._best(lambda powers: powers[place] % 2 == 0).error
-        odd = self._best(lambda powers: powers[place] % 2 == 1).error
-        if not self._is_convincing(min(even, odd)):
-            return 0
-        return 1 if even <= odd else -1
-
-    def splits(self) -> list[Split]:
-        """Return how y seems to be a sum, or a product, of a part of one variable and a part of the others.
-
-        The splits with the smallest error come first.
-        """
-        count = self._X.shape[1]
-        # With two variables, splitting off either one gives the same split.
-        places = range(count) if count > 2 else range(count - 1)
-        found = [split(place) for place in places for split in (self._sum, self._product)]
-        return sorted((split for split in found if split is not None), key=lambda split: split.error)
-
-    def _is_convincing(self, error: float) -> bool:
-        return error <= min(max(_CHANCE_FACTOR * self._least, _EXACT), _UNEXPLAINED)
-
-    def _best(self, is_allowed: Callable[[Exponents], bool]) -> _Fit:
-        """Fit polynomials of the allowed terms, of all degrees; return the one that predicts best."""
-        fits = [_Fit((), np.empty(0), np.inf)]
-        for degree in range(1, _LARGEST_DEGREE + 1):
-            exponents = [powers for powers in polynomials.monomials(self._X.shape[1], degree) if is_allowed(powers)]
-            if len(exponents) > self._most:
-                break
-            if exponents:
-                design = self._root[:, None] * polynomials.design(self._X, exponents)
-                factors, error = self._solved(design, len(exponents))
-                fits.append(_Fit(tuple(exponents), factors, error))
-        return min(fits, key=lambda fit: fit.error)
-
-    def _sum(self, place: int) -> Split | None:
-        """Return the sum of two polynomials that predicts best, if it is convincing."""
-        fit = self._best(lambda powers: powers[place] in (0, sum(powers)))
-        if not self._is_convincing(fit.error):
-            return None
-        is_first = np.array([powers[place] > 0 for powers in fit.exponents])
-        values = polynomials.design(self._X, fit.exponents) * fit.factors
-        first, second = values[:, is_first].sum(axis=1), values[:, ~is_first].sum(axis=1)
-        ones = np.ones(len(first))
-        return Split(
-            error=fit.error,
-            place=place,
-            is_product=False,
-            first=self._scale * (self._y - second),
-            second=self._scale * (self._y - first),
-            first_weights=ones,
-            second_weights=ones,
-        )
-
-    def _product(self, place: int) -> Split | None:
-        """Return the product of two polynomials that predicts best, if it is convincing."""
-        others = [other for other in range(self._X.shape[1]) if other != place]
-        # Degree 1 begins with several straight lines; each later degree begins with the result of the last.
-        starts = [np.array(line) for line in _STARTS]
-        best: _Product | None = None
-        for degree in range(1, _LARGEST_DEGREE + 1):
-            own = polynomials.design(self._X[:, [place]], polynomials.monomials(1, degree))
-            rest = polynomials.design(self._X[:, others], polynomials.monomials(len(others), degree))
-            if own.shape[1] + rest.shape[1] - 1 > self._most:
-                break
-            found = min((self._alternated(own, rest, start) for start in starts), key=lambda product: product.error)
-            starts = [np.append(found.factors, 0.0)]
-            best = found if best is None or found.error < best.error else best
-        if best is None or not self._is_convincing(best.error):
-            return None
-        with np.errstate(divide="ignore", invalid="ignore"):
-            first, second = self._scale * self._y / best.second, self._y / best.first
-        return Split(
-            error=best.error,
-            place=place,
-            is_product=True,
-            first=first,
-            second=second,
-            first_weights=best.second**2,
-            second_weights=best.first**2,
-        )
-
-    def _alternated(self, own: Floats, rest: Floats, factors: Floats) -> _Product:
-        """Alternating least squares: solve for each factor in turn, with the other fixed."""
-        free = own.shape[1] + rest.shape[1] - 1
-        first, second, error = arithmetic.product(own, factors), np.empty(0), np.inf
-        for _ in range(_ALTERNATIONS):
-            second = arithmetic.product(rest, self._solved((self._root * first)[:, None] * rest, free)[0])
-            second = second / max(math.sqrt(arithmetic.dot(second, second)), 1e-300)
-            factors, error = self._solved((self._root * second)[:, None] * own, free)
-            first = arithmetic.product(own, factors)
-        return _Product(error, factors, first, second)
-
-    def _solved(self, design: Floats, free: int) -> tuple[Floats, float]:
-        """Return coefficients of the columns, and their error by generalised cross-validation (Craven & Wahba 1979).
-
-        Args:
-            free: number of degrees of freedom of the whole formula.
-        """
-        goal = self._root * self._y
-        factors = arithmetic.least_squares(design, goal, 1e-12)
-        rest = goal - arithmetic.product(design, factors)
-        share = 1.0 - free / len(goal)
-        return factors, arithmetic.dot(rest, rest) / len(goal) / (share * share)
 
 
 def frequencies(

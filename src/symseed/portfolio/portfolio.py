@@ -224,6 +224,9 @@ class Portfolio:
             self.begins(Stage.SEARCHING)
             reduced = self.reduced.turn(self._charged - self.reduced.counts.charged)
             self._intake.take(self.tracks.common.record.found(reduced, Part.STRUCTURE))
+        if index == 1 and self._assembler is not None and self._is_over() is None:
+            self.begins(Stage.ASSEMBLING)
+            self._intake.take(self.tracks.common.record.found(self._assembler.split(), Part.ASSEMBLY))
         for place, track in enumerate(self.tracks):
             if self._is_over() is not None:
                 break
@@ -282,13 +285,10 @@ class Portfolio:
             self._intake.take(self.tracks.common.record.found(made, Part.ASSEMBLY))
 
     def _enlarge(self) -> None:
-        """Assemble from more sub-expressions, and from the parts of sums and products detected in the data."""
+        """Assemble from more sub-expressions, and from some of the target's parity."""
         self._assembler = self._assembler_of(is_enlarged=True)
         if self._assembler is not None:
             self._intake.take(self.tracks.common.record.found(self._assembler.first(), Part.ASSEMBLY))
-            if self._is_over() is None:
-                self.begins(Stage.ASSEMBLING)
-                self._intake.take(self.tracks.common.record.found(self._assembler.split(), Part.ASSEMBLY))
 
     def end_epoch(self, index: int) -> PortfolioState:
         """End an epoch after a turn: restart all searches from their state, and return it."""

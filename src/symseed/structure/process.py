@@ -26,12 +26,89 @@ _SCALES = (0.05, 100.0)
 """Smallest and largest length scale: beyond the largest, a column of size 1 has no effect. Chosen by hand."""
 _RATIOS = (1e-8, 1e2)
 """Smallest and largest noise ratio: below the smallest, the covariance is singular to rounding."""
+_LEAST_NOISE = 1e-6
+"""Smallest noise factor of a row, as a share of the mean: chosen by hand."""
 _LONGEST_STEP = 1.5
 """Largest change of the logarithm of a hyperparameter in a step: chosen by hand."""
 _CONVERGED = 0.02
 """Nats that a step must gain for another to follow: chosen by hand."""
 _HALVINGS = 4
 """Most halvings of a step that does not gain: chosen by hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """How columns are measured in a process: each has mean 0 and size 1 on the samples that the metric is made from.
+
+    A column of one sign is replaced by its logarithm if that is less skewed. A function of a column is a function of
+    its logarithm, so this changes the metric of the process only.
+    """
+
+    are_logs: tuple[bool, ...]
+    middles: tuple[float, ...]
+    widths: tuple[float, ...]
+    """0 for a column that does not change."""
+
+    @classmethod
+    def of(cls, columns: Floats) -> Metric:
+        """Return the metric of some samples, (V, M)."""
+        found = [_scale(column) for column in columns]
+        return cls(tuple(one[0] for one in found), tuple(one[1] for one in found), tuple(one[2] for one in found))
+
+    def scaled(self, columns: Floats) -> Floats:
+        """Return columns in this metric, (V, Q); what has no logarithm is infinite or NaN."""
+        out = np.empty_like(columns)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            for place, column in enumerate(columns):
+                values = arithmetic.log(np.abs(column)) if self.are_logs[place] else column
+                out[place] = (values - self.middles[place]) / (self.widths[place] or 1.0)
+        return out
+
+
+def standard(columns: Floats) -> Floats:
+    """Return columns in their own metric, (V, M)."""
+    return Metric.of(columns).scaled(columns)
+
+
+def _scale(column: Floats) -> tuple[bool, float, float]:
+    middle, width = spread(column)
+    if width > 0.0 and ((column > 0.0).all() or (column < 0.0).all()):
+        logs = arithmetic.log(np.abs(column))
+        log_middle, log_width = spread(logs)
+        if log_width > 0.0 and _skewness(logs, log_middle, log_width) < _skewness(column, middle, width):
+            return True, log_middle, log_width
+    return False, middle, width
+
+
+def _skewness(values: Floats, middle: float, width: float) -> float:
+    scaled = (values - middle) / width
+    return abs(float(np.mean(scaled * scaled * scaled)))
+
+
+def spread(values: Floats) -> tuple[float, float]:
+    """Return the mean and the standard deviation of values, which may be near the ends of float64."""
+    if values.min() == values.max():
+        return float(values[0]), 0.0
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        middle = float(values.mean())
+        centred = values - middle
+        width = float(np.sqrt(np.mean(centred * centred)))
+    if 0.0 < width < math.inf:
+        return middle, width
+    unit = float(np.abs(values).max())
+    middle, width = spread(values / unit)
+    return unit * middle, unit * width
+
+
+def factors_of(slope: Floats, weights: Floats) -> Floats:
+    """Return noise factors: one over the weight of a sample, times the square of the slope of its target.
+
+    Args:
+        slope: derivative of the target by the value whose noise is known, (M,), in absolute value.
+    """
+    share = slope / slope.max()
+    factors = share * share / np.maximum(weights / weights.max(), _LEAST_NOISE)
+    return np.asarray(np.maximum(factors / factors.mean(), _LEAST_NOISE))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,13 +28,11 @@ from symseed.language import Writer
 from symseed.search.budget import IsLate, in_time, never
 from symseed.space import Dimensions
 from symseed.structure.moves import Move, Moves, is_usable
-from symseed.structure.process import fitted, scored
+from symseed.structure.process import factors_of, fitted, scored, spread, standard
 from symseed.structure.reduction import Column, Kind, Reduction, Values
 from symseed.structure.rows import spread_rows
 from symseed.structure.symmetries import further
 
-_LEAST_NOISE = 1e-6
-"""Smallest noise factor of a row, as a share of the mean: chosen by hand."""
 _FIRST_EVALUATIONS = 40
 """Most evaluations of the likelihood for the original columns: chosen by hand."""
 _QUOTAS = {Kind.FUSE: 5, Kind.PEEL: 4, Kind.DROP: 1, Kind.TURN: 2, Kind.SCALE: 5, Kind.SHIFT: 4}
@@ -279,7 +277,7 @@ class _Search:
         X, y = self._dataset.X[rows][:, self._columns], self._dataset.y[rows]
         values = Values(np.ascontiguousarray(X.T), y, np.ones(len(y)))
         process = fitted(
-            _standard(values.columns),
+            standard(values.columns),
             y,
             self._noise(values.slope),
             evaluations=_FIRST_EVALUATIONS,
@@ -319,14 +317,14 @@ class _Search:
                     yield child
 
     def _noise(self, slope: Floats, rows: npt.NDArray[np.intp] | None = None) -> Floats:
-        return _noise(slope, self._dataset.weights[self._order[: len(slope)] if rows is None else rows])
+        return factors_of(slope, self._dataset.weights[self._order[: len(slope)] if rows is None else rows])
 
     def _scored(self, node: _Node, move: Move) -> float:
         """The evidence of a move on a few rows, with the hyperparameters at hand."""
         few = slice(0, self._settings.scored_rows)
         slope = move.values.slope[few]
         self.evaluations += 1
-        inputs = _standard(move.values.columns)[:, few]
+        inputs = standard(move.values.columns)[:, few]
         value = scored(
             np.ascontiguousarray(inputs), move.values.target[few], self._noise(slope), _scales(node, move), node.ratio
         )
@@ -347,7 +345,7 @@ class _Search:
     ) -> _Node:
         """A problem with hyperparameters and evidence fitted to values, at the first rows or at others."""
         process = fitted(
-            _standard(values.columns),
+            standard(values.columns),
             values.target,
             self._noise(values.slope, rows),
             begin=(scales, ratio),
@@ -366,44 +364,13 @@ def _scales(node: _Node, move: Move) -> Floats:
     return np.array([min(float(node.scales[place]) for place in places) for places in move.parents])
 
 
-def _noise(slope: Floats, weights: Floats) -> Floats:
-    """Factors of the variance of the noise: one over the weight, times the square of the slope."""
-    share = slope / slope.max()
-    factors = share * share / np.maximum(weights / weights.max(), _LEAST_NOISE)
-    return np.asarray(np.maximum(factors / factors.mean(), _LEAST_NOISE))
-
-
-def _standard(columns: Floats) -> Floats:
-    """Columns of mean 0 and size 1; a column of one sign is replaced by its logarithm if that is less skewed.
-
-    A function of a column is a function of its logarithm, so this changes the metric of the process only.
-    """
-    out = np.empty_like(columns)
-    for place, column in enumerate(columns):
-        scaled = _centred(column)
-        if (column > 0.0).all() or (column < 0.0).all():
-            logs = _centred(arithmetic.log(np.abs(column)))
-            scaled = logs if _skewness(logs) < _skewness(scaled) else scaled
-        out[place] = scaled
-    return out
-
-
-def _centred(values: Floats) -> Floats:
-    centred = values - values.mean()
-    deviation = float(np.sqrt(np.mean(centred * centred)))
-    return np.asarray(centred / (deviation or 1.0))
-
-
-def _skewness(scaled: Floats) -> float:
-    return abs(float(np.mean(scaled * scaled * scaled)))
-
-
 def _signature(values: Values) -> bytes:
     """Equal for problems of the same content: columns of equal order, up to a reversal, and a proportional target."""
     orders = []
     for column in values.columns:
         order = np.argsort(column, kind="stable").astype(np.int32)
         orders.append(min(order.tobytes(), order[::-1].tobytes()))
-    target = _centred(values.target)
+    middle, width = spread(values.target)
+    target = (values.target - middle) / (width or 1.0)
     target = np.round(target * np.sign(target[np.argmax(np.abs(target))]), 6) + 0.0
     return b"".join([*sorted(orders), target.tobytes()])
