@@ -268,7 +268,6 @@ TABLES = (
         "biomass",
         "663.0 / (1 + exp(4.27 - 0.547 * hours))",
         "Verhulst's law",
-        is_fresh=True,
     ),
     Measured(
         "sunflower",
@@ -276,7 +275,6 @@ TABLES = (
         "height_cm",
         "261.0 / (1 + exp(3.01 - 0.0877 * days))",
         "the same",
-        is_fresh=True,
     ),
     Measured(
         "irradiation",
@@ -284,7 +282,6 @@ TABLES = (
         "survivors",
         "383.0 * exp(-(0.217 * exposure))",
         "death by a single hit",
-        is_fresh=True,
     ),
     Measured(
         "vibrio",
@@ -292,7 +289,6 @@ TABLES = (
         "absorbance",
         "0.022 * exp(0.0315 * time_min)",
         "growth by division",
-        is_fresh=True,
     ),
     Measured(
         "trityl",
@@ -300,7 +296,6 @@ TABLES = (
         "concentration",
         "7.95 / (159.0 + time_min)",
         "a rate of second order",
-        is_fresh=True,
     ),
     Measured(
         "urease",
@@ -308,7 +303,6 @@ TABLES = (
         "rate",
         "1.23 * urea / (0.0248 + urea)",
         "Michaelis and Menten's law",
-        is_fresh=True,
     ),
     Measured(
         "enzyme",
@@ -316,7 +310,6 @@ TABLES = (
         "rate",
         "190.0 * substrate / (2.85 + substrate)",
         "the same",
-        is_fresh=True,
     ),
     Measured(
         "zinc_blende",
@@ -324,7 +317,6 @@ TABLES = (
         "refractive_index",
         "sqrt(1 + 4.09 * square(wavelength_um) / (square(wavelength_um) - 0.04))",
         "Sellmeier's law",
-        is_fresh=True,
     ),
     Measured(
         "argon",
@@ -332,7 +324,6 @@ TABLES = (
         "refractive_index",
         "sqrt(1 + 0.654 * square(wavelength_um) / (square(wavelength_um) - 0.00564))",
         "the same",
-        is_fresh=True,
     ),
     Measured(
         "arrow",
@@ -340,7 +331,6 @@ TABLES = (
         "height_in",
         "distance_yd * (2.78 - 0.0914 * distance_yd)",
         "Galileo's parabola",
-        is_fresh=True,
     ),
     Measured(
         "neutrons",
@@ -348,7 +338,6 @@ TABLES = (
         "cross_section_mb",
         "66900.0 / (square(energy_mev - 77.5) + 789.0)",
         "Breit and Wigner's law",
-        is_fresh=True,
     ),
     Measured(
         "copper",
@@ -356,11 +345,106 @@ TABLES = (
         "conductivity_w_cm_k",
         "1 / (0.896 / temperature_k + 3.78e-5 * square(temperature_k))",
         "heat carried by electrons",
+    ),
+    Measured(
+        "escherichia",
+        ("days",),
+        "cells",
+        "6.05 / (1 + exp(6.26 - 1.59 * days))",
+        "Verhulst's law",
+        is_fresh=True,
+    ),
+    Measured(
+        "paramecium",
+        ("days",),
+        "individuals",
+        "530.0 / (1 + exp(5.4 - 0.797 * days))",
+        "the same",
+        is_fresh=True,
+    ),
+    Measured(
+        "blood_groups",
+        ("people_mm", "people_nn"),
+        "people_mn",
+        "1.87 * sqrt(people_mm * people_nn)",
+        "Hardy and Weinberg's law",
+        is_fresh=True,
+    ),
+    Measured(
+        "steam",
+        ("temperature_k",),
+        "pressure",
+        "exp(20.8 - 5280.0 / temperature_k)",
+        "Clausius and Clapeyron's law",
+        is_fresh=True,
+    ),
+    Measured(
+        "acetic_acid",
+        ("temperature_k",),
+        "pressure_mmhg",
+        "exp(19.2 - 4900.0 / temperature_k)",
+        "the same",
+        is_fresh=True,
+    ),
+    Measured(
+        "garnet",
+        ("wavelength_um",),
+        "refractive_index",
+        "sqrt(1 + 2.73 * square(wavelength_um) / (square(wavelength_um) - 0.0181))",
+        "Sellmeier's law",
+        is_fresh=True,
+    ),
+    Measured(
+        "diamond",
+        ("wavelength_um",),
+        "refractive_index",
+        "sqrt(1 + 4.65 * square(wavelength_um) / (square(wavelength_um) - 0.0137))",
+        "the same",
+        is_fresh=True,
+    ),
+    Measured(
+        "carbon_monoxide",
+        ("upper_level",),
+        "frequency_ghz",
+        "upper_level * (115.0 - 7.35e-4 * square(upper_level))",
+        "a rotor that stretches",
+        is_fresh=True,
+    ),
+    Measured(
+        "carbon_sulphide",
+        ("upper_level",),
+        "frequency_ghz",
+        "upper_level * (49.0 - 1.6e-4 * square(upper_level))",
+        "the same",
+        is_fresh=True,
+    ),
+    Measured(
+        "lithium",
+        ("level",),
+        "energy_ev",
+        "5.39 - 13.6 / square(level)",
+        "Bohr's levels",
+        is_fresh=True,
+    ),
+    Measured(
+        "sodium",
+        ("level",),
+        "energy_ev",
+        "5.13 - 13.2 / square(level - 0.917)",
+        "Rydberg's levels with a defect",
+        is_fresh=True,
+    ),
+    Measured(
+        "pendulum",
+        ("length_m",),
+        "time_s",
+        "19.8 * sqrt(length_m)",
+        "Galileo's pendulum",
         is_fresh=True,
     ),
 )
 """The first sixteen have a law of nature with a name, which their source accepts; the next eight have a model that
-their textbook fits to them, or a law beside which the source has others. The last thirty-six have a law of
+their textbook fits to them, or a law beside which the source has others. The last forty-eight have a law of
 nature again."""
 
 
