@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from symseed import Dataset, Expression, Library
 from symseed.language.population import Population
-from symseed.scoring import evaluate, straight
+from symseed.scoring import evaluate, simple_numbers, straight
 from symseed.scoring.description import RARITY, code_length, constant_cost, description_lengths, deviations
 
 LIBRARY = Library.of(["add", "sub", "mul", "div", "sqrt", "square", "exp", "log", "sin", "neg", "const"], 2)
@@ -61,6 +61,14 @@ def test_a_law_is_recognised(text: str) -> None:
 @pytest.mark.parametrize("text", OTHERS)
 def test_other_formulas_are_not(text: str) -> None:
     assert nats(text) == math.inf
+
+
+def test_a_factor_of_one_costs_what_the_number_does() -> None:
+    one = simple_numbers.cost(1.0)
+    assert one is not None
+    for text in ("x1 * sqrt(x1)", "x1 * x2", "square(x1) / x2"):
+        assert nats(text) == pytest.approx(nats(f"2.2 * {text}") + one)
+    assert nats("x1 / (x1 + 2.2)") == math.inf, "of two constants, neither is missing"
 
 
 def test_writings_of_a_law_have_one_price() -> None:

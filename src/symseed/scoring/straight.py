@@ -18,6 +18,7 @@ from symseed.arrays import Floats
 from symseed.data.dataset import Dataset
 from symseed.language.population import Population
 from symseed.language.tokens import TokenKind
+from symseed.scoring import simple_numbers
 from symseed.scoring.evaluation import predict
 
 POWERS = (1.0, 2.0, -1.0, 0.5, 3.0, 4.0, 1.5, -0.5, -2.0)
@@ -35,6 +36,8 @@ OFFSET = 2.3
 """Nats of an offset a, unless t is the logarithm, where it is a factor of y: chosen by hand."""
 WRITING = 0.2
 """Share of the nats of its tokens that a writing costs: the shortest writing is preferred. Chosen by hand."""
+BARE = simple_numbers.cost(1.0) or 0.0
+"""Nats of a factor that is 1, and not written."""
 POINTS = 16
 """Points at which a formula is computed: chosen by hand."""
 _SAME = 1e-9
@@ -58,7 +61,7 @@ def straight_nats(population: Population, dataset: Dataset, tokens: Floats) -> F
     out = np.full(len(population), np.inf)
     columns = _columns(population, dataset.X.shape[1])
     numbers = (~np.isnan(population.constants)).sum(axis=1)
-    is_short = (population.lengths > 2) & (population.lengths <= _LONGEST) & (numbers > 0) & (numbers <= _MOST_NUMBERS)
+    is_short = (population.lengths > 2) & (population.lengths <= _LONGEST) & (numbers <= _MOST_NUMBERS)
     looked = np.flatnonzero(is_short & columns.any(axis=1))
     if not len(looked):
         return out
@@ -74,7 +77,8 @@ def straight_nats(population: Population, dataset: Dataset, tokens: Floats) -> F
     many = np.flatnonzero(columns.sum(axis=1) > 1)
     found = _are_powers(values[many], points, columns[many])
     more = columns[many[found]].sum(axis=1) - 1
-    out[looked[many[found]]] = KIND + choice + more * (math.log(len(POWERS)) + choice)
+    nats = KIND + choice + more * (math.log(len(POWERS)) + choice)
+    out[looked[many[found]]] = nats + BARE * (numbers[looked[many[found]]] == 0)
     return np.asarray(out + WRITING * tokens)
 
 
@@ -97,8 +101,8 @@ def _points(dataset: Dataset) -> Floats:
 def _laws(values: Floats, x: Floats, counts: npt.NDArray[np.int64]) -> Floats:
     """Return the nats of each formula as such a law of a column, (N,); infinity if it is none.
 
-    A law has a factor b of its own, and a of its own where a is not 0: units do not give 1 for either. Where t or s is
-    a logarithm, a holds the units of its argument.
+    A law has a factor b of its own, and a of its own where a is not 0: units do not give 1 for both. Where t or s is
+    a logarithm, a holds the units of its argument. A formula without any number has the factor 1.
 
     Args:
         counts: (N,) numbers in each formula.
@@ -126,8 +130,8 @@ def _laws(values: Floats, x: Floats, counts: npt.NDArray[np.int64]) -> Floats:
                 is_rare = not is_growth if is_log else power not in POWERS[:COMMON]
                 own = KIND + RARE * is_rare - LINE * (is_itself and power == 1.0)
                 own += OFFSET * (has_offset and not is_growth)
-                if counts[row] > has_offset:
-                    nats[row] = min(nats[row], own)
+                if counts[row] > has_offset or not (counts[row] or has_offset):
+                    nats[row] = min(nats[row], own + BARE * (counts[row] == 0))
     return nats
 
 
