@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -107,6 +108,18 @@ def test_values_out_of_range_and_columns_that_do_not_vary_are_no_laws() -> None:
     fixed = Dataset.of(np.column_stack([np.full(30, 2.0), X[:, 1]]), DATA.y)
     assert nats("3.1 * x1", fixed) == math.inf
     assert nats("3.1 * x2", fixed) < math.inf
+
+
+def test_a_column_that_a_user_makes_costly_is_costly_in_a_law_too() -> None:
+    """The weight of a token is that of so many tokens, whichever code a formula has."""
+    x1, *others = Library.of(["mul", "sqrt", "const"], 1).tokens
+    cheap, dear = (Library((replace(x1, weight=weight), *others)) for weight in (1, 20))
+    lengths = [
+        description_lengths(Population.from_expressions([Expression.parse("2.2 * sqrt(x1)", library)]), data)[0]
+        for data in [Dataset.of(X[:, :1], DATA.y)]
+        for library in (cheap, dear)
+    ]
+    assert lengths[1] - lengths[0] == pytest.approx(19 * cheap.token_nats[0])
 
 
 def test_a_description_takes_the_shorter_code() -> None:
