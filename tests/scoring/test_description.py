@@ -12,7 +12,6 @@ from symseed.arrays import Floats
 from symseed.data.dataset import ROUNDING
 from symseed.data.growth import Growth
 from symseed.data.noise import Noise, NoiseKind
-from symseed.scoring import straight
 from symseed.scoring.description import (
     BARE_EVIDENCE,
     EVIDENCE,
@@ -85,10 +84,9 @@ def test_a_fitted_constant_costs_its_digits() -> None:
     np.testing.assert_allclose(deviations(population, 0, data, error), [width], rtol=1e-9)
     lengths = description_lengths(population, data)
     constant = math.log(value / width) - 0.5 * math.log(3.0) + math.log(2.0)
-    law = straight.KIND - straight.LINE + straight.WRITING * (OPERATOR + 2 * LEAF)
-    assert lengths[0] == pytest.approx(law + constant + 0.5 * len(x) * math.log(error), rel=1e-9)
+    assert lengths[0] == pytest.approx(OPERATOR + 2 * LEAF + constant + 0.5 * len(x) * math.log(error), rel=1e-9)
     plain = float(np.mean((2.0 * x - data.y) ** 2))
-    assert lengths[1] == pytest.approx(law + TWO + 0.5 * len(x) * math.log(plain), rel=1e-9)
+    assert lengths[1] == pytest.approx(OPERATOR + 2 * LEAF + TWO + 0.5 * len(x) * math.log(plain), rel=1e-9)
 
 
 def test_a_constants_deviation_follows_noise_and_samples() -> None:

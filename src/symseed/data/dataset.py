@@ -54,10 +54,6 @@ class Measured(Protocol):
     def largest_constant(self) -> float:
         """Largest size of a constant in a formula for these samples."""
 
-    @property
-    def few(self) -> Dataset:
-        """Some of the samples, in memory; all of a dataset."""
-
     def __len__(self) -> int:
         """Return the number of samples."""
 
@@ -215,11 +211,6 @@ class Dataset:
         return (
             float(ROUNDING * ROUNDING * np.average((self.y / unit) ** 2, weights=self.weights) * unit * unit) or 1e-300
         )
-
-    @property
-    def few(self) -> Dataset:
-        """All samples: they are in memory."""
-        return self
 
     @functools.cached_property
     def largest_constant(self) -> float:

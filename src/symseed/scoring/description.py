@@ -6,8 +6,7 @@ mean squared error for the data. Shorter is better; only differences have a mean
 ours have a complete code of trees (`Library.token_nats`).
 
 Some tokens are rarer than others, as the same authors found ("Priors for symbolic regression", 2023): few laws nest
-exponentials in cosines. A token costs `RARITY` nats more for each step of its complexity above that of a sum. Laws that
-become a straight line have a code of their own (`straight.py`); a formula has the shorter one of both.
+exponentials in cosines. A token costs `RARITY` nats more for each step of its complexity above that of a sum.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from symseed import arithmetic
 from symseed.arrays import Floats
 from symseed.data.dataset import Dataset, Measured
 from symseed.language.expression import Expression
+from symseed.language.library import Library
 from symseed.language.population import Population
 from symseed.language.tokens import TokenKind
 from symseed.scoring import simple_numbers
 from symseed.scoring.evaluation import evaluate, predict
-from symseed.scoring.straight import straight_nats
 
 RARITY = 0.75
 """Nats that a token costs for each step of complexity above 1: chosen by hand."""
@@ -81,8 +80,9 @@ def description_lengths(population: Population, dataset: Measured) -> Floats:
     has one sign: their mean is not 0, however widely they spread.
     """
     mean_square = dataset.mean_squares(evaluate(population, dataset).error)
-    tokens, more = _token_nats(population)
-    tokens = np.minimum(tokens, straight_nats(population, dataset.few, tokens)) + more
+    costs = _token_costs(population.library)
+    # Added token by token: the last bit of NumPy's sum would depend on the padding of rows.
+    tokens = np.cumsum(costs[np.minimum(population.tokens, len(population.library))], axis=1)[:, -1]
     data = data_lengths(population, dataset, mean_square)
     constants = np.array([_constants(population, row, dataset, float(mean_square[row])) for row in range(len(data))])
     has_one_sign = isinstance(dataset, Dataset) and dataset.has_one_sign
@@ -90,18 +90,11 @@ def description_lengths(population: Population, dataset: Measured) -> Floats:
     return np.where(np.isnan(mean_square) | np.isnan(data) | is_nothing, np.inf, tokens + data + constants)
 
 
-def _token_nats(population: Population) -> tuple[Floats, Floats]:
-    """Return the nats of each row's tokens, and those that the weights of tokens add, (N,).
-
-    A token of weight 3 counts as three.
-    """
-    library = population.library
-    each = np.array([*(library.token_nats + RARITY * (library.complexities - 1)), 0.0])  # and 0 for padding
-    weights = np.array([*(token.weight for token in library.tokens), 1.0])
-    places = np.minimum(population.tokens, len(library))
-    # Added token by token: the last bit of NumPy's sum would depend on the padding of rows.
-    nats, more = (np.cumsum(costs[places], axis=1)[:, -1] for costs in (each, (weights - 1.0) * each))
-    return nats, more
+def _token_costs(library: Library) -> Floats:
+    """Nats of each token, and 0 for padding, (T + 1,); a token of weight 3 counts as three."""
+    each = zip(library.tokens, library.token_nats, strict=True)
+    costs = [token.weight * (nats + RARITY * (token.complexity - 1)) for token, nats in each]
+    return np.array([*costs, 0.0])
 
 
 def deviations(population: Population, row: int, dataset: Measured, mean_square: float) -> Floats:
