@@ -58,6 +58,28 @@ def test_a_training_that_stopped_goes_on_as_it_would_have(batches: list[Any], tm
         train.Trainer(SMALL, "cpu", 2).load(tmp_path)
 
 
+def test_a_training_goes_on_from_weights_that_ship_and_their_log(batches: list[Any], tmp_path: Path) -> None:
+    first = train.Trainer(SMALL, "cpu", 1)
+    for batch in batches[:2]:
+        first.step([batch], 1e-2)
+    first.save(tmp_path)
+    export.network(tmp_path, "0123abc").save(tmp_path / "own.safetensors")
+    (tmp_path / "log.jsonl").write_text('{"steps": 700, "batches": 900, "tables": 32, "seconds": 60.0, "loss": 1.0}\n')
+    other = train.Trainer(SMALL, "cpu", 1)
+    other.begin_with(tmp_path / "own.safetensors", tmp_path / "log.jsonl")
+    for average, copy, weight in zip(first.averages, other.copies, other.weights, strict=True):
+        torch.testing.assert_close(copy, average, rtol=1e-3, atol=1e-6)
+        torch.testing.assert_close(weight.float(), copy)
+    assert (other.progress.steps, other.progress.batches, other.progress.tables) == (700, 900, 32)
+    assert train.rate(other.progress, 1e6) == pytest.approx(train.PEAK / train.WARM), "the rate rises anew"
+    other.step([batches[2]], 1e-3)
+    other.save(tmp_path)
+    again = train.Trainer(SMALL, "cpu", 1)
+    again.load(tmp_path)
+    assert again.progress == other.progress
+    assert float(again.optimiser.state[again.copies[0]]["step"]) == 1.0
+
+
 def test_it_learns(batches: list[Any]) -> None:
     trainer = train.Trainer(SMALL, "cpu", 0)
     losses = [float(trainer.step([batches[0]], 3e-3)[0]) for _ in range(15)]
